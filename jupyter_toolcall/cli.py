@@ -128,7 +128,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _export_options(add: Add) -> None:
-    formats = "; ".join(f"{each.name}: {each.what}" for each in FORMATS.values())
+    formats = "; ".join(f"{name}: {form.what}" for name, form in FORMATS.items())
     lesson = f"{LESSON}: the whole notebook as one page, with all its sessions"
     add("file", type=Path, help="a notebook with recorded sessions, or a journal")
     add("--to", choices=[*FORMATS, LESSON], help=f"{formats}; {lesson}")

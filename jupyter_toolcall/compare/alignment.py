@@ -78,7 +78,7 @@ def compare(
         right_side,
         inputs=tuple(_object_pair(ours.get(p), theirs.get(p), branches) for p in inputs),
         calls=tuple(_call_pair(*pair, branches) for pair in _aligned(a.state, b.state)),
-        text=difference(a.state.said, b.state.said),
+        text=difference(a.state.reply_text, b.state.reply_text),
     )
 
 
@@ -108,15 +108,15 @@ def _aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
     yield from pairs(left[len(shared) :], right[len(shared) :], keys)
 
 
-def _origins(known: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
+def _origins(used_numbers: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
     """Return for each call (by `id`) a number for its tool and where its objects came from.
 
-    What they are called does not matter. `known` has the numbers that are in use, for both sides.
+    What they are called does not matter. `used_numbers` has the numbers in use, for both sides.
     """
     numbers: dict[str, int] = {}
 
     def number(*key: Any) -> int:
-        return known.setdefault(key, len(known))
+        return used_numbers.setdefault(key, len(used_numbers))
 
     def of_object(producer: Producer) -> int:
         call = numbers.get(producer.call)
@@ -136,7 +136,7 @@ def _used_by(call: CallRecord, state: State) -> Uses:
     if call.started is not None:
         return call.uses
     named = ((argument, state.objects.get(str(v))) for argument, v in call.arguments.items())
-    return {argument: made.producer for argument, made in named if made is not None}
+    return {argument: ref.producer for argument, ref in named if ref is not None}
 
 
 def _call_pair(left: CallRecord | None, right: CallRecord | None, branches: Branches) -> CallPair:
@@ -172,14 +172,14 @@ def _call_objects(
 def _objects_of(call: CallRecord | None, state: State) -> list[Made]:
     if call is not None and call.tool == SAVE and call.status == "succeeded":
         named = (state.objects.get(str(value)) for value in call.arguments.values())
-        return [made for made in named if made is not None]
+        return [ref for ref in named if ref is not None]
     return [*call.produced] if call else []
 
 
 def _object_pair(left: Made | None, right: Made | None, branches: Branches) -> ObjectPair:
     """Return two objects side by side, and how their values differ."""
     a, b = branches.left, branches.right
-    kind = next((made.kind for made in (right, left) if made), "")
+    kind = next((ref.kind for ref in (right, left) if ref), "")
     names = a.state.name_of(left) if left else "", b.state.name_of(right) if right else ""
     result = branches.values_of(left, right, a.cursor.context, b.cursor.context)
     return ObjectPair(*names, kind, result)
@@ -220,27 +220,27 @@ def object_before(call: CallRecord, uses: Uses, receiver: str, state: State) -> 
     called on, else the first argument. None for a call that made nothing, made it from nothing
     of its type, or returned the argument itself.
     """
-    made = next(iter(objects_of(call.outcome)), None)
-    if made is None or made.producer in uses.values():
+    ref = next(iter(objects_of(call.outcome)), None)
+    if ref is None or ref.producer in uses.values():
         return None
-    if made.changed in uses:
-        return state.produced_object(uses[made.changed])
+    if ref.changed in uses:
+        return state.produced_object(uses[ref.changed])
     for argument in sorted(uses, key=lambda argument: argument != receiver):
         used = state.produced_object(uses[argument])
-        if used is not None and used.kind == made.kind:
+        if used is not None and used.kind == ref.kind:
             return used
     return None
 
 
-def change(before: Made, made: Made, context: SessionContext) -> Difference:
+def change(before: Made, after: Made, context: SessionContext) -> Difference:
     """Return how an object differs from the one before it; computed once for two values."""
-    if alike(before, made):
+    if alike(before, after):
         return Same()
-    cached, key = context.values.differences, (before.digest, made.digest)
+    cached, key = context.values.differences, (before.digest, after.digest)
     if key not in cached:
-        result = values(before, made, context, context)
+        result = values(before, after, context, context)
         # What is not in this kernel may be made again.
-        if not all(context.values.has_value(one.digest, one.content) for one in (before, made)):
+        if not all(context.values.has_value(one.digest, one.content) for one in (before, after)):
             return result
         cached[key] = result
     found: Difference = cached[key]

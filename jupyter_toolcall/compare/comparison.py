@@ -135,7 +135,7 @@ class Comparison:
     @property
     def objects(self) -> Iterator[ObjectPair]:
         """All objects in pairs, oldest first, each once."""
-        every_pair = (*self.inputs, *(made for pair in self.calls for made in pair.objects))
+        every_pair = (*self.inputs, *(pair for call in self.calls for pair in call.objects))
         yield from {(pair.left, pair.right): pair for pair in every_pair}.values()
 
     def __str__(self) -> str:
@@ -286,9 +286,9 @@ def _difference_lines(name: str, difference: Difference) -> Iterator[str]:
         line = f"{part_name}: {in_a_line(part)}" if part_name else in_a_line(part)
         yield f"          {visible_text(name, 40):<{NAME_WIDTH}} {visible_text(line, 300)}"
         name = ""
-        details, more = _details(part, TEXT_DETAILS)
+        details, hidden_count = _details(part, TEXT_DETAILS)
         lines = [line for detail in details for line in _detail_lines(*detail)]
-        lines += [f"… and {more:,} more"] * (more > 0)
+        lines += [f"… and {hidden_count:,} more"] * (hidden_count > 0)
         yield from (f"          {'':<{NAME_WIDTH}}   {visible_text(line)}" for line in lines)
 
 
@@ -366,11 +366,11 @@ def _difference_rows(title: str, difference: Difference) -> Iterator[str]:
             yield from [_row("", _picture(where, "difference"))] if where.address else []
             return
     yield _row("", f"{title} {_text(in_a_line(difference))}")
-    details, more = _details(difference, PAGE_DETAILS)
+    details, hidden_count = _details(difference, PAGE_DETAILS)
     for label, left, right in details:
         yield _row("", *_both(_quiet(label), left, right))
-    if more:
-        yield _row("", _quiet(f"and {more:,} more"))
+    if hidden_count:
+        yield _row("", _quiet(f"and {hidden_count:,} more"))
 
 
 def _both(title: str, left: str | None, right: str | None) -> Iterator[str]:

@@ -213,18 +213,18 @@ def _pair_row(
     """Return a pair of calls as a row; add how their objects differ to those of earlier pairs."""
     ids = _call_id(pair.left, left), _call_id(pair.right, right)
     objects = list[ObjectPairRow]()
-    for made in () if pair.shared else pair.objects:
-        sides = _object_id(made.left, left), _object_id(made.right, right)
-        objects.append(ObjectPairRow(*sides, made.same, repeated=sides in differing))
-        if not made.same:
-            differing.setdefault(sides, made.difference)
+    for result in () if pair.shared else pair.objects:
+        sides = _object_id(result.left, left), _object_id(result.right, right)
+        objects.append(ObjectPairRow(*sides, result.same, repeated=sides in differing))
+        if not result.same:
+            differing.setdefault(sides, result.difference)
     row = PairRow(
         *ids,
         "shared" if pair.shared else "same" if pair.same else "differs",
         changes=tuple(dict.fromkeys(_change_row(change, pair) for change in pair.changes)),
     )
     # Most calls make one object, whose row has the id of the call's row.
-    if [(made.left, made.right) for made in objects] == [ids]:
+    if [(result.left, result.right) for result in objects] == [ids]:
         return replace(row, made="same" if objects[0].same else "differ")
     return replace(row, objects=tuple(objects))
 

@@ -28,8 +28,8 @@ class Numbers:
     @property
     def by(self) -> float | None:
         """How much more the right one is; None where that is no number."""
-        more = self.right - self.left
-        return more if math.isfinite(more) else None
+        change = self.right - self.left
+        return change if math.isfinite(change) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +235,9 @@ def _first(difference: Difference, most: int) -> Difference:
             return replace(difference, cells=cells[:most])
         case Images():
             return replace(difference, where=Picture())
-        case Fields(fields=fields, more=more):
+        case Fields(fields=fields, more=hidden_count):
             kept = tuple(Field(part.name, _first(part.difference, most)) for part in fields[:most])
-            return replace(difference, fields=kept, more=more + len(fields) - len(kept))
+            return replace(difference, fields=kept, more=hidden_count + len(fields) - len(kept))
     return difference
 
 
@@ -288,8 +288,8 @@ def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
     if tables.left != tables.right:
         parts.append(_arrow(shape_text(tables.left), shape_text(tables.right)))
     for side, columns, alone in zip(sides, tables.columns, tables.alone, strict=True):
-        more = "…" * (len(columns) > SHOWN)
-        parts += [t("%1: %2", side, ", ".join(columns[:SHOWN]) + more)] * bool(columns)
+        dots = "…" * (len(columns) > SHOWN)
+        parts += [t("%1: %2", side, ", ".join(columns[:SHOWN]) + dots)] * bool(columns)
         parts += [tn("%1 row %2", "%1 rows %2", alone, side)] * bool(alone)
     parts += [_REORDERED[what] for what in tables.moved]
     line = joined("; ", parts)

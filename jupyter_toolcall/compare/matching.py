@@ -48,10 +48,10 @@ def _pairs(
     if not left or not right or not keys:
         yield from zip_longest(left, right)
         return
-    key, *rest = keys
+    key, *remaining = keys
     a = b = 0
     ends = (len(left), len(right), 0)
     for i, j, size in (*matches([*map(key, left)], [*map(key, right)]), ends):
-        yield from _pairs(left[a:i], right[b:j], rest)
+        yield from _pairs(left[a:i], right[b:j], remaining)
         yield from zip(left[i : i + size], right[j : j + size], strict=True)
         a, b = i + size, j + size

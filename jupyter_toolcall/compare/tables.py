@@ -131,8 +131,8 @@ def _matched(
         both = [both[n] for n in order]
     left, right = [row for row, _ in both], [row for _, row in both]
     if len(rows) < a.height:
-        more, missing = a.height - b.height, len(rows) - len(both)
-        alone = (max(0, more), max(0, -more)) if more else (missing, missing)
+        extra, missing = a.height - b.height, len(rows) - len(both)
+        alone = (max(0, extra), max(0, -extra)) if extra else (missing, missing)
         return Pairing((a, b), (left, right), names, ((), ()), alone, moved, len(rows))
     lone = _others(a, left), _others(b, right)
     return Pairing((a, b), (left, right), names, lone, (len(lone[0]), len(lone[1])), moved)

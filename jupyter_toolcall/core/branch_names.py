@@ -1,7 +1,7 @@
-"""How a branch is named that nobody has named: by the entry that makes it differ.
+"""Default names of branches: a branch without a label is named after its first own entry.
 
-`amount=5 (call 4)` for an edit, `fork after call 4` for another reply of the model; and beside the
-name a sentence for lists, which says what that entry has in place of what.
+`amount=5 (call 4)` names an edit, `fork after call 4` another reply of the model. A list of
+branches also shows a sentence, which says what the branch has in place of what.
 """
 
 from __future__ import annotations
@@ -26,52 +26,52 @@ CHANGES = 40
 LONG = 60
 """Characters of a value in a sentence."""
 DEFAULTS = "defaults"
-"""In the meta of an edit: the arguments that the model left out, and the person did not change."""
+"""Key in the meta of an edit: the arguments that the model left out and the person left alone."""
 
 
 class Cause(NamedTuple):
-    """What makes a branch: the name that follows from it, and what is otherwise there."""
+    """What made a branch: its default name, and how it differs from the branch that it left."""
 
     name: str
-    differs: str
+    change: str
 
 
-def cause(journal: Journal, own: str) -> Cause:
-    """Return what makes a branch that begins with an entry of its own."""
-    entry = journal[own]
+def cause(journal: Journal, first_own_entry: str) -> Cause:
+    """Return the default name of a branch, and its change, by its first own entry."""
+    entry = journal[first_own_entry]
     first = journal.children(entry.parent)[0]
     before, event = state_at(journal, entry.parent), entry.event
     match event:
         case Decided(call_id) | Started(call_id) | Finished(call_id):
-            call = state_at(journal, own).calls[call_id]
+            call = state_at(journal, first_own_entry).calls[call_id]
             unchanged = {**_defaults(entry, call), **_arguments_before(journal, first, call)}
             return _of_call(event, call, unchanged)
         case Replied():
             now, other_reply = _reply_text(event), _reply_text(journal[first].event)
             replaces = other_reply and other_reply != now
-            differs = t("%1 instead of %2", now, other_reply) if replaces else now
-            return Cause(fork_name(before), differs)
+            change = t("%1 instead of %2", now, other_reply) if replaces else now
+            return Cause(fork_name(before), change)
         case Opened(model=model, scheme=scheme):
             then = {"model": before.opened.model, "scheme": before.opened.scheme}
             changed = _changes({"model": model, "scheme": scheme}, then)
             name = ", ".join(f"{key}={now}" for key, now, _ in changed)
             return Cause(_after(_short(name or "set up again", CHANGES), before), _instead(changed))
-        case Asked(text, again=again):
-            name = "asked again" if again else "another prompt"
+        case Asked(text, again=times_asked):
+            name = "asked again" if times_asked else "another prompt"
             return Cause(_after(name, before), t("prompt: %1", _short(text, LONG)))
     return Cause("branch", "")
 
 
 def fork_name(state: State) -> str:
-    """Return the name of a branch that continues otherwise after a state's calls."""
+    """Return the name of a fork at a state: it counts the calls that have ended."""
     count = _settled(state)
     return f"fork after call {count}" if count else "fork before call 1"
 
 
 def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping[str, Any]:
-    """Return the arguments of a call on the older branch, which begins there with an entry.
+    """Return the arguments of a call on the older branch, which continues with entry `first`.
 
-    Once it has started they have the defaults too, as those of an edit have.
+    The arguments of a started call hold the tool's defaults, as those of an edit do.
     """
     for entry in (first, *journal.children(first)[:1]):
         other = state_at(journal, entry).calls.get(call.id)
@@ -81,21 +81,21 @@ def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping
 
 
 def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, Any]:
-    """Return the defaults of an edit that the person did not change.
+    """Return the defaults that an edit recorded and the person did not change.
 
-    A call that was rejected has no record of its own of them, since it never started.
+    The older branch has no record of them where its call never started.
     """
     names = entry.meta.get(DEFAULTS)
-    # A file may hold anything there.
+    # A damaged or foreign file may hold any JSON here.
     names = names if isinstance(names, list) else []
     return {name: value for name, value in call.asked.items() if name in names}
 
 
 def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause:
-    name, differs = "re-run", f"{call.tool} ran again"
+    name, change = "re-run", f"{call.tool} ran again"
     match event:
         case Decided(round=number) if number:
-            name, differs = "another response", t("another response to %1", call.tool)
+            name, change = "another response", t("another response to %1", call.tool)
         case Decided(decision="edit"):
             changed = _changes(call.asked, before)
             parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]
@@ -104,19 +104,19 @@ def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause
             texts = [_instead(changed), *(t("no %1", key) for key in gone)]
             what = joined(", ", filter(None, texts)) or t("edited")
             name = _short(", ".join(parts) or "edit", CHANGES)
-            differs = t("%1: %2", call.tool, what)
+            change = t("%1: %2", call.tool, what)
         case Decided(decision="reject", reason=reason):
-            name, differs = "rejected", t("%1 rejected", call.tool)
+            name, change = "rejected", t("%1 rejected", call.tool)
             if reason:
-                differs = t("%1 rejected: %2", call.tool, _short(reason, LONG))
+                change = t("%1 rejected: %2", call.tool, _short(reason, LONG))
         case Decided(decision="answer"):
             name, answer = "answered", call.result
             if answer is not None:
                 name = f"answered {_short(answer, VALUE)}"
-            differs = t("%1 answered by a person", call.tool)
+            change = t("%1 answered by a person", call.tool)
         case Decided(decision="approve"):
-            name, differs = "approved", t("%1 approved", call.tool)
-    return Cause(f"{name} (call {call.step})", differs)
+            name, change = "approved", t("%1 approved", call.tool)
+    return Cause(f"{name} (call {call.step})", change)
 
 
 Change = tuple[str, Any, Any]
@@ -143,7 +143,7 @@ def _instead(changes: list[Change]) -> str:
 
 
 def _reply_text(event: Event) -> str:
-    """Return what the model did in a reply; "" where an entry is none."""
+    """Return the tools that a reply calls, or else its text; "" for another event."""
     if not isinstance(event, Replied):
         return ""
     calls = ", ".join(dict.fromkeys(call.tool for call in event.calls))
@@ -159,6 +159,6 @@ def _after(name: str, state: State) -> str:
 
 
 def _short(value: Any, limit: int) -> str:
-    """Return a value on one line: a text as it is, anything else as JSON."""
+    """Return a value on one line, shortened: a text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else readable_json(value)
     return visible_text(" ".join(text[: 10 * limit].split()), limit)

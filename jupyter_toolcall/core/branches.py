@@ -1,4 +1,4 @@
-"""Branches of a journal: their names, their beginnings, and what two of them share."""
+"""Branches of a journal: their names, their first entries, and what two of them share."""
 
 from __future__ import annotations
 
@@ -16,79 +16,81 @@ from .state_fold import state_at
 from .text import nearest, unused_name
 
 SHOWN = 4
-"""So many other branches are drawn, the newest."""
+"""How many other branches are drawn: the newest ones."""
 LONGEST = 60
-"""Characters of a name."""
+"""The most characters of a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A head, its name, and the first entry that is its own (None for the oldest)."""
+    """One branch of a conversation: its head and its name."""
 
     head: str
     name: str
-    own: str | None
+    first_own_entry: str | None
+    """The entry with which it left an older branch; None for the oldest."""
     current: bool = False
     hidden: bool = False
-    """A person took it out of view; never the one that is current."""
-    begins: str = ""
-    """The entry that a name is given to: `own`, or the first of all."""
-    place: bool = False
-    """It is no end of its own, but a place on the way of another one."""
-    differs: str = ""
-    """What it has otherwise than the branch that it left; "" for the oldest."""
+    """Whether a person hid it. The current branch is never hidden."""
+    first_entry: str = ""
+    """The entry that its label belongs to: `first_own_entry`, or the first of its path."""
+    is_ancestor: bool = False
+    """Whether its head is an ancestor of another branch's head: it has no own entry yet."""
+    change: str = ""
+    """How it differs from the branch that it left; "" for the oldest."""
 
 
 def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
-    """Return all branches of a conversation, oldest first; `head` is on the current one.
+    """Return the branches of one conversation, oldest first; `head` is on the current one.
 
-    Another first prompt is another conversation, also where it was set up alike; and what a
-    person said later belongs to a later cell.
+    Two first prompts begin two conversations, also after the same opening. A later prompt that
+    is not before `head` belongs to another cell: it and the entries after it are left out.
     """
     result: list[Branch] = []
-    heads = [*_heads(journal, head)]
     given_names = {label.name for label in journal.labels.values()} - {""}
-    for leaf in heads:
-        own = _own(journal, leaf) if result else None
-        begins = own or _beginning(journal, leaf)
-        is_ancestor = leaf == head and any(b.begins == begins for b in result)
-        name, differs = Cause("main", "")
+    for leaf in _heads(journal, head):
+        own_entry = _first_own_entry(journal, leaf) if result else None
+        entry = own_entry or _beginning(journal, leaf)
+        is_ancestor = leaf == head and any(b.first_entry == entry for b in result)
+        name, change = Cause("main", "")
         if is_ancestor:
-            # It is named last: its name changes as the head moves, and no other one's may.
-            name, differs = Cause("", "nothing of its own yet")
-        elif result and own is not None:
-            name, differs = cause(journal, own)
-        label = Label() if is_ancestor else journal.labels.get(begins, Label())
+            # It is named last: its name changes as the head moves, the other names must not.
+            name, change = Cause("", "nothing of its own yet")
+        elif result and own_entry is not None:
+            name, change = cause(journal, own_entry)
+        label = Label() if is_ancestor else journal.labels.get(entry, Label())
         others = {b.name for b in result}
         called = label.name[:LONGEST]
         if not is_ancestor:
-            taken = others if called else given_names | others
-            name = unused_name(called or name, taken)
+            used_names = others if called else given_names | others
+            name = unused_name(called or name, used_names)
         hidden = label.hidden and leaf != head
-        result.append(Branch(leaf, name, own, leaf == head, hidden, begins, is_ancestor, differs))
-    names = [each.name for each in result if not each.place]
-    return tuple(
-        replace(each, name=unnamed_branch_name(journal, each.head, names)) if each.place else each
-        for each in result
-    )
+        result.append(
+            Branch(leaf, name, own_entry, leaf == head, hidden, entry, is_ancestor, change)
+        )
+    names = [branch.name for branch in result if not branch.is_ancestor]
+    for index, branch in enumerate(result):
+        if branch.is_ancestor:
+            result[index] = replace(branch, name=ancestor_name(journal, head, names))
+    return tuple(result)
 
 
-def unnamed_branch_name(journal: Journal, head: str, others: Collection[str]) -> str:
-    """Return the name of a place on the way of a branch; `others` are the branches' names."""
+def ancestor_name(journal: Journal, head: str, others: Collection[str]) -> str:
+    """Return the name of a head that is inside another branch; `others` are names in use."""
     given_names = {label.name for label in journal.labels.values()} - {""}
     return unused_name(fork_name(state_at(journal, head)), given_names | {*others})
 
 
 def _beginning(journal: Journal, head: str) -> str:
-    return _own(journal, head) or journal.path(head)[0].id
+    return _first_own_entry(journal, head) or journal.path(head)[0].id
 
 
-def parent_branch(journal: Journal, branch: Branch, known: Collection[Branch]) -> Branch | None:
-    """Return the branch that another one left, None for the oldest; `known` are all there are."""
-    before = branch.begins if branch.place else journal[branch.begins].parent
-    begins = _beginning(journal, before) if before else ""
-    others = (each for each in known if each.head != branch.head and not each.place)
-    return next((each for each in others if each.begins == begins), None)
+def parent_branch(journal: Journal, branch: Branch, existing: Collection[Branch]) -> Branch | None:
+    """Return the branch that `branch` left; None for the oldest."""
+    before = branch.first_entry if branch.is_ancestor else journal[branch.first_entry].parent
+    first_entry = _beginning(journal, before) if before else ""
+    others = (other for other in existing if other.head != branch.head and not other.is_ancestor)
+    return next((other for other in others if other.first_entry == first_entry), None)
 
 
 def _heads(journal: Journal, head: str) -> dict[str, None]:
@@ -99,11 +101,11 @@ def _heads(journal: Journal, head: str) -> dict[str, None]:
         path = journal.path(leaf)
         if first in (entry.id for entry in path[:2]):
             heads[_before_later_prompts(path, ids)] = None
-    # A branch that ends on the way to the head is no other branch.
-    kept = [each for each in heads if each == head or each not in ids]
-    # A branch is as old as the place where it left an older one, however far it has come.
+    # Ancestors of the current head are not listed as branches.
+    kept = [leaf for leaf in heads if leaf == head or leaf not in ids]
+    # The age of a branch is that of the entry with which it left an older one.
     order = {entry.id: number for number, entry in enumerate(journal)}
-    kept.sort(key=lambda each: order.get(_own(journal, each) or "", -1))
+    kept.sort(key=lambda leaf: order.get(_first_own_entry(journal, leaf) or "", -1))
     return dict.fromkeys(kept if head in kept else [*kept, head])
 
 
@@ -114,15 +116,15 @@ def _before_later_prompts(path: tuple[Entry, ...], ids: set[str]) -> str:
 
 
 def is_prompt(entry: Entry) -> bool:
-    """Return whether an entry is what a person said, or set up: where a cell begins."""
+    """Return whether a cell begins with an entry: a person's prompt, or an opening."""
     match entry.event:
         case Opened() | Asked(by="person"):
             return True
     return False
 
 
-def _own(journal: Journal, head: str) -> str | None:
-    """Return where a branch last left an older one; None where it is a place on one."""
+def _first_own_entry(journal: Journal, head: str) -> str | None:
+    """Return the entry with which a branch last left an older one; None if it left none."""
     for entry in reversed(journal.path(head)):
         siblings = journal.children(entry.parent)
         if siblings and siblings[0] != entry.id:
@@ -131,34 +133,34 @@ def _own(journal: Journal, head: str) -> str | None:
 
 
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
-    """Return the entries of a branch that an older branch has too; none for the oldest."""
+    """Return the entries of a branch before its first fork; none for the oldest branch."""
     path = journal.path(head)
     left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[0] != e.id]
     return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
 
 
 PREFIX = 4
-"""So many characters of a head's id are enough to name it, where no other begins so."""
+"""The fewest characters of a head's id that can name a branch."""
 
 
 def current_branch(journal: Journal, head: str) -> Branch:
     """Return the branch that a head is on."""
-    return next(each for each in branches(journal, head) if each.current)
+    return next(branch for branch in branches(journal, head) if branch.current)
 
 
 def branch_named(journal: Journal, head: str, name: str) -> Branch:
-    """Return a branch by its name, or by its head's id, which may be cut short.
+    """Return a branch by its name, or by the beginning of its head's id.
 
-    Raises UsageError, which names the nearest.
+    Raises UsageError, which suggests the nearest name.
     """
-    known = branches(journal, head)
-    result = [each for each in known if each.name == name]
+    all_branches = branches(journal, head)
+    result = [branch for branch in all_branches if branch.name == name]
     if not result and len(name) >= PREFIX:
-        result = [each for each in known if each.head.startswith(name)]
+        result = [branch for branch in all_branches if branch.head.startswith(name)]
     if len(result) == 1:
         return result[0]
-    names = [each.name for each in known]
-    part = next((f" Did you mean {each}?" for each in names if name and name in each), "")
+    names = [branch.name for branch in all_branches]
+    part = next((f" Did you mean {close}?" for close in names if name and name in close), "")
     raise UsageError(
         f"no branch {name!r:.80}; there {'is' if len(names) == 1 else 'are'} "
         f"{', '.join(names)}.{part or nearest(name, names)}"
@@ -166,36 +168,36 @@ def branch_named(journal: Journal, head: str, name: str) -> Branch:
 
 
 def entry_named(journal: Journal, head: str, at: str) -> str:
-    """Return the place that a text names: an entry or a call as it is, a branch's head.
+    """Return `at` if it is the id of an entry or a call, or else the head of the branch `at`.
 
-    Raises UsageError for a name that there is not.
+    Raises UsageError if nothing has this name.
     """
-    known = at in journal or at in state_at(journal, head).calls
-    return at if known else branch_named(journal, head, at).head
+    is_entry_or_call = at in journal or at in state_at(journal, head).calls
+    return at if is_entry_or_call else branch_named(journal, head, at).head
 
 
 def forked_from(journal: Journal, head: str) -> Branch:
-    """Return the branch that the current one left. Raises UsageError where it left none."""
-    known = branches(journal, head)
-    mine = next(each for each in known if each.current)
-    result = parent_branch(journal, mine, known)
+    """Return the branch that the current one left. Raises UsageError if it left none."""
+    all_branches = branches(journal, head)
+    mine = next(branch for branch in all_branches if branch.current)
+    result = parent_branch(journal, mine, all_branches)
     if result is None:
-        others = [each.name for each in known if not each.current]
+        others = [branch.name for branch in all_branches if not branch.current]
         hint = f"name one: {', '.join(others)}" if others else "edit or fork a call to make one"
         raise UsageError(f"{mine.name} left no other branch; {hint}")
     return result
 
 
 def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -> None:
-    """Call a branch so from now on: the current one, or the one that is called `of`.
+    """Rename a branch: the current one, or the one that is named `of`.
 
-    Raises UsageError for a name that is none, or that is taken.
+    Raises UsageError for a name that is not allowed, or is in use.
     """
     branch = current_branch(journal, head) if of is None else branch_named(journal, head, of)
     new_name = checked_branch_name(name)
     if branch.name == new_name:
         return
-    used_names = {each.name for each in branches(journal, head)}
+    used_names = {other.name for other in branches(journal, head)}
     if new_name in used_names:
         free = unused_name(new_name, used_names)
         raise UsageError(f"a branch is called {new_name!r} already; {free!r} is free")
@@ -203,7 +205,7 @@ def name_branch(journal: Journal, head: str, name: str, of: str | None = None) -
 
 
 def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> None:
-    """Take a branch out of view, or back into it. Raises UsageError for the current one."""
+    """Hide a branch, or show it again. Raises UsageError for the current one."""
     branch = branch_named(journal, head, name)
     if branch.current and hidden:
         raise UsageError(f"{branch.name!r} is the branch on show; check another one out first")
@@ -211,12 +213,12 @@ def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> 
 
 
 def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
-    if branch.place:
+    if branch.is_ancestor:
         raise UsageError(
-            "this is a place on another branch, and nothing is its own yet; go on first"
+            "this is an earlier point of another branch, so it has no name yet; continue it first"
         )
-    known = journal.labels.get(branch.begins, Label())
-    journal.label(branch.begins, replace(known, **changes))
+    label = journal.labels.get(branch.first_entry, Label())
+    journal.label(branch.first_entry, replace(label, **changes))
 
 
 def checked_branch_name(name: str) -> str:
@@ -231,7 +233,7 @@ def checked_branch_name(name: str) -> str:
 
 
 def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
-    """Return in a line what of a path was recorded before; "" where nothing was."""
+    """Return one line about the part of a path that was recorded before; "" for none."""
     there = [entry for entry in path if entry.id in recorded]
     calls = len([entry for entry in there if ended_call(entry.event)])
     decisions = len([entry for entry in there if _is_decision(entry)])

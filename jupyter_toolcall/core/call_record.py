@@ -36,7 +36,7 @@ _STATUS_PHRASES: Mapping[str, str] = {
 
 
 def status_phrase(status: str) -> str:
-    """Return how a call came to produce nothing."""
+    """Return why a call has no object, as a verb phrase."""
     return _STATUS_PHRASES.get(status, "has not run")
 
 
@@ -55,7 +55,7 @@ RecordedStatus = Literal[
     "unknown",
 ]
 Status = RecordedStatus | Literal["running"]
-"""The journal says nothing of a call while it runs: that is known where it runs alone."""
+"""The journal does not record that a call is running: only the kernel that runs it knows."""
 
 
 class AskedCall(Record, frozen=True):
@@ -69,18 +69,18 @@ class AskedCall(Record, frozen=True):
     index: int = 0
     """Which call of that reply it is, counted from 0."""
     stale: bool = False
-    """Whether the model asked for it by results that read otherwise now."""
+    """Whether the model wrote its reply before the results changed."""
     history: str = ""
-    """Why it may have run already, where this machine cannot tell: its reply was "copied" with
-    calls that had no result, lines behind it were "damaged", it is "unverified" here, or a person
-    "kept" its recorded result."""
+    """Why it may have run already, though this journal has no result: "copied" (with its reply,
+    before a result), "damaged" (lines after its reply), "unverified" (its reply), or "kept" (a
+    person kept the recorded result). "" where none of these holds."""
     reply: str = ""
     """The entry of the reply that asked for it; the first one where a replay repeated it."""
     secrets: tuple[str, ...] = ()
     """The keys of the markers that stand for values in the reply that asked for it."""
     tokens: int = 0
-    """Of the request that the reply answered. The first call of a reply counts them, and of a
-    reply that a replay repeated no call does."""
+    """Tokens of the request that the reply answered, counted for its first call. 0 for the other
+    calls, and for each call of a reply that a replay repeated."""
     by: str = ""
     """Who asked for it in the place of the session's model: "person", or a client of the served
     session such as "mcp:claude-code"; "" where the model did."""
@@ -88,7 +88,7 @@ class AskedCall(Record, frozen=True):
     @property
     def by_client(self) -> bool:
         """Whether a client of the served session asked for it: the client, not the session's
-        model, reads its result and goes on."""
+        model, reads its result and continues."""
         return self.by not in ("", "person")
 
 
@@ -98,8 +98,8 @@ TRUST: tuple[Trust, ...] = get_args(Trust)
 
 @dataclass(frozen=True, slots=True)
 class ArgumentOrigin:
-    """Where the value of an argument came from. Of a text or a number that is where the same was
-    found, which is no proof.
+    """Where the value of an argument came from. For a text or a number that is where an equal value
+    was found, which is no proof.
 
     - `kind`: "prompt", "person" (typed after the model asked), "object", "result" (of a call),
       "default" (of the tool), or "model" (its own words).
@@ -121,14 +121,14 @@ class ArgumentOrigin:
     @property
     def labels(self) -> frozenset[str]:
         """What a rule names as `origins`: "untrusted", or the kinds."""
-        own = "untrusted" if self.trust == "untrusted" else self.kind
-        return frozenset((own,)).union(*(each.labels for each in self.also))
+        label = "untrusted" if self.trust == "untrusted" else self.kind
+        return frozenset((label,)).union(*(part.labels for part in self.also))
 
     @property
     def is_of_exposed_model(self) -> bool:
         """Whether the model wrote it, or a part of it, after it had read what others wrote."""
-        own = self.kind == "model" and self.trust != "trusted"
-        return own or any(part.is_of_exposed_model for part in self.also)
+        is_exposed = self.kind == "model" and self.trust != "trusted"
+        return is_exposed or any(part.is_of_exposed_model for part in self.also)
 
     def __str__(self) -> str:
         match self.kind:
@@ -140,8 +140,8 @@ class ArgumentOrigin:
                 text = f"your answer to call {self.step}" if self.step else "typed by you"
             case _:
                 text = _ORIGIN_TEXTS[self.kind]
-        own = f"{text} (not trusted)" if self.trust == "untrusted" else text
-        return "; ".join((own, *map(str, self.also)))
+        text = f"{text} (not trusted)" if self.trust == "untrusted" else text
+        return "; ".join((text, *map(str, self.also)))
 
 
 _ORIGIN_TEXTS = {
@@ -152,9 +152,9 @@ _ORIGIN_TEXTS = {
 
 
 class CallRecord(Record, frozen=True, eq=False, gc=True):
-    """A call, as it stands at one entry of its branch.
+    """A tool call at one entry of its branch.
 
-    A program reads these; the engine reads the rest too.
+    Programs read these fields; the engine reads the others too.
 
     - `id`, `tool`: what the model called. A call keeps its id when it is replayed.
     - `arguments`: as they ran, or would run, or else as they were asked for.
@@ -168,8 +168,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
     - `error`: why it failed or was rejected, "" where it did not and was not.
     - `origins`: for each argument an `ArgumentOrigin`: where its value came from.
 
-    Two records are equal where these are equal, on whatever branch. `same_facts` compares all
-    that is recorded of them.
+    Two records are equal if these fields are equal, on any branch. `same_facts` compares all that
+    is recorded.
 
     Example:
         >>> [(call.tool, call.result) for call in session.calls]
@@ -181,26 +181,26 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
     started: Started | None = None
     outcome: Outcome | None = None
     objects: tuple[str, ...] = ()
-    """The names of the objects that it came to."""
+    """The names of the objects in its outcome."""
     verified: bool = True
-    """Whether this machine decided on it. Another's decision is history: it allows nothing."""
+    """Whether this computer recorded its decision. Any other decision does not let it run."""
     code: str = ""
-    """The digest of the text that says what its tool was made of when it ran."""
+    """The digest of the text that describes its tool's code when it ran."""
     rounds: tuple[InputRound, ...] = ()
     """What its tool asked the person while it ran, and the responses."""
     unknown_reason: str = ""
     """Why its outcome is unknown, as its tool says; "" where nothing says it."""
     decision_entry: str = ""
-    """The entry of a person's last decision, which may be good for a start; the first one where a
-    replay repeated it; "" where there is none, or the policy let it run since."""
+    """The entry of a person's last decision; the first one where a replay repeated it. "" where
+    there is none, or the policy approved the call later."""
     reserved_names: tuple[str, ...] = ()
     """The names of objects that it has on the replayed branch and did not produce on this one."""
     repeated: bool = False
-    """Whether it was started again unasked after its outcome was unknown."""
+    """Whether the session started it again by itself after its outcome was unknown."""
     running: bool = False
     """Whether its tool runs right now."""
     runs_with: Mapping[str, Any] | None = None
-    """The arguments with which it would run, where it waits and that was looked at."""
+    """The arguments with which it would run, if it waits and they were computed."""
     origins: Mapping[str, ArgumentOrigin] = NOTHING
     """Where each of its arguments came from. The records of a session have them."""
 
@@ -237,12 +237,12 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def foreign(self) -> bool:
-        """Whether the reply that asked for it is not verified as recorded by this machine."""
+        """Whether the reply that asked for it is not verified as recorded by this computer."""
         return self.history in ("unverified", "older")
 
     @property
     def key(self) -> str:
-        """What tells it apart from the calls of all branches."""
+        """A key that no other call of any branch has."""
         return f"{self.asked_call.entry[:12]}.{self.asked_call.index}"
 
     @property
@@ -263,7 +263,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def approval_digest(self) -> str:
-        """The digest of what was approved; "" where nothing was."""
+        """The approval digest; "" where nothing was approved."""
         if self.started is not None and self.started.approval_digest:
             return self.started.approval_digest
         return self.decided.approval_digest if self.decided is not None else ""
@@ -277,7 +277,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """The arguments to run with: a person's, where they were edited."""
+        """The arguments to run with: the person's if the call was edited, else the model's."""
         if self.decided is None or self.decided.arguments is None:
             return self.proposed
         return self.decided.arguments
@@ -299,22 +299,22 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return keys
 
     def demand_keys(self) -> None:
-        """Raise MissingSecret where another machine says which of its markers stand for values.
+        """Raise MissingSecret where another computer recorded which markers stand for values.
 
-        Whoever takes over its decision as this machine's own would give it our secrets.
+        A decision on such a call would give it this user's secrets.
         """
         _ = self.keys
 
     def allows(self, approval_digest: str) -> bool:
-        """Return whether exactly this may run, as this machine decided."""
+        """Return whether this computer approved the call with exactly this digest."""
         return (
             self.verified and self.status == "approved" and self.approval_digest == approval_digest
         )
 
     def approval(self, approval_digest: str) -> Decided:
-        """Return the decision that lets this call run as it stands: a person's edit stays.
+        """Return a decision that approves this call with this digest; a person's edit stays.
 
-        Raises MissingSecret where the edit is another machine's, and holds secrets.
+        Raises MissingSecret where another computer recorded the edit, and it holds secrets.
         """
         self.demand_keys()
         if self.decided is not None and self.edited:
@@ -329,7 +329,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def recorded_status(self) -> RecordedStatus:
-        """The status by the journal alone."""
+        """The status that the journal records, which never says "running"."""
         decision = self.decided.decision if self.decided is not None else ""
         if decision == "reject":
             return "rejected"
@@ -348,12 +348,12 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def open_round(self) -> InputRound | None:
-        """The round of input that its tool has not gone on from; None where there is none."""
+        """The round of input after which its tool has not resumed; None where there is none."""
         return self.rounds[-1] if self.rounds and not self.rounds[-1].resumed else None
 
     @property
     def waits_for_input(self) -> bool:
-        """Whether it is at a round of input, with or without a response."""
+        """Whether its tool has not resumed after a round of input, responded to or not."""
         return self.open_round is not None and self.status != "unknown"
 
     @property
@@ -364,7 +364,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def recorded_arguments(self) -> Mapping[str, Any]:
-        """The same, as they are recorded: to read, without a copy."""
+        """The same arguments as frozen data, without a copy."""
         if self.runs_with is not None:
             return self.runs_with
         if self.started is not None and self.started.arguments is not None:
@@ -378,18 +378,18 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def produced(self) -> tuple[Made, ...]:
-        """The objects that it produced, without those that it only gave back."""
-        return tuple(made for made in objects_of(self.outcome) if made.producer.call == self.id)
+        """The objects that it produced, without older objects that it only returned."""
+        return tuple(ref for ref in objects_of(self.outcome) if ref.producer.call == self.id)
 
     @property
     def data(self) -> Any:
-        """The plain data that it came to, without the objects in it; None where there is none."""
+        """The plain data of its result, without the objects in it; None where there is none."""
         return self.outcome.data if isinstance(self.outcome, (Data, Many)) else None
 
     @property
     def result(self) -> Any:
-        """What it came to: data, the name of an object, or JSON in which names of objects stand;
-        None for nothing."""
+        """Its result: data, the name of an object, or JSON in which names of objects stand; None
+        where it has none."""
         match self.outcome:
             case Data(data):
                 return copied(data)
@@ -407,28 +407,28 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def result_text(self) -> str:
-        """The data that it came to as one text: a text itself, other data as JSON; "" for none."""
+        """The data of its result as one text: a text itself, other data as JSON; "" for none."""
         data = self.structure if isinstance(self.outcome, Many) else self.data
         return data if isinstance(data, str) else "" if data is None else readable_json(data)
 
     @property
     def changed(self) -> dict[str, str]:
-        """The names of the objects that arguments became which it changed in place, by argument."""
+        """The names of the new objects of the arguments that it changed in place, by argument."""
         if not isinstance(self.outcome, Many):
             return {}
         pairs = zip(self.outcome.objects, self.objects, strict=True)
-        return {made.changed: name for made, name in pairs if made.changed}
+        return {ref.changed: name for ref, name in pairs if ref.changed}
 
     @property
     def untracked(self) -> dict[str, str]:
         """The objects, by argument, whose change in place cannot be followed."""
         arguments = self.outcome.untracked if isinstance(self.outcome, Many) else ()
-        paths = ((each, tuple(each.split("."))) for each in arguments)
-        return {each: str(at_path(self.arguments, path)) for each, path in paths}
+        paths = ((argument, tuple(argument.split("."))) for argument in arguments)
+        return {argument: str(at_path(self.arguments, path)) for argument, path in paths}
 
     @property
     def object(self) -> str:
-        """The name of the first object that it came to; "" for none."""
+        """The name of the first object in its outcome; "" for none."""
         return self.objects[0] if self.objects else ""
 
     @property
@@ -444,7 +444,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
     # -- what changes ----------------------------------------------------------------------
 
     def with_decision(self, decided: Decided, verified: bool, entry: str = "") -> CallRecord:
-        """Return this call as it stands once somebody has decided on it, in an entry."""
+        """Return this call with a decision on it, which `entry` records."""
         call = CallRecord(
             self.asked_call, decided, verified=verified, code=self.code, decision_entry=entry
         )
@@ -454,12 +454,12 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return replace(call, unknown_reason=reason, repeated=self.repeated)
 
     def with_start(self, started: Started, verified: bool, code: str) -> CallRecord:
-        """Return this call as it stands once its tool has started, or has gone on."""
+        """Return this call after its tool started, or resumed after a round of input."""
         last, entry = self.open_round, "" if started.approval_digest else self.decision_entry
         before = self.asked_call, self.decided
         call = CallRecord(*before, started, verified=verified, code=code, decision_entry=entry)
         if last is not None and last.response is not None and not started.approval_digest:
-            # What was approved is the whole call: the response lets it go on.
+            # The approval holds for the whole call: a response only lets its tool resume.
             first = self.started.approval_digest if self.started is not None else ""
             going_on = replace(started, approval_digest=first)
             rounds = (*self.rounds[:-1], replace(last, resumed=True))
@@ -468,7 +468,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return replace(call, repeated=True) if is_repeated or self.repeated else call
 
     def with_response(self, response: Decided, verified: bool, entry: str) -> CallRecord:
-        """Return this call as it stands once a person has responded to its open round."""
+        """Return this call with a person's response to its open round of input."""
         last = replace(self.rounds[-1], response=response, is_response_verified=verified)
         return replace(self, rounds=(*self.rounds[:-1], last), decision_entry=entry)
 
@@ -509,7 +509,7 @@ def objects_of(outcome: Outcome | None) -> tuple[Made, ...]:
 
 
 def result_object(outcome: Outcome | None) -> Made | None:
-    """Return the object that a call's result is; None where it is none, or holds several."""
+    """Return the object if the whole result is one object; None for any other result."""
     match outcome:
         case Made():
             return outcome
@@ -522,7 +522,7 @@ def _with_objects(outcome: Many, names: Sequence[str]) -> Any:
     """Return a result as JSON, with the names of its objects in their places."""
     if names and is_bare_list(outcome):
         pairs = zip(outcome.objects, names, strict=True)
-        return [name for made, name in pairs if not made.changed]
+        return [name for ref, name in pairs if not ref.changed]
     data = outcome.data
     for path, name in zip(outcome.paths, names, strict=False):
         data = replaced_at(data, tuple(map(str, path)), name)
@@ -533,5 +533,5 @@ def is_bare_list(outcome: Outcome | None) -> bool:
     """Return whether a result is a list of objects, and of nothing else."""
     match outcome:
         case Many(objects, paths=()):
-            return any(not made.changed for made in objects)
+            return any(not ref.changed for ref in objects)
     return False

@@ -6,7 +6,7 @@ what to do. In a notebook an error is its message alone, without a traceback.
 * ToolcallError
   + DefinitionError   a tool, a type or a toolbox cannot be made from what was given
   + UsageError        a name, an option or an argument is wrong
-  + CallError         a call cannot run as it was asked for: the model is told
+  + CallError         a call cannot run as it was asked for: the model gets the error
   + Absent            the value of an object is not in this kernel: a replay makes it again
     + Lost            it stayed on a cluster, which has lost it
   + NotYourTurn       a decision or a result came for a call that does not wait for it

@@ -6,7 +6,7 @@ also the format of the journal file and the notebook output: there each is an ob
 `type`, without the fields that have their default.
 
 `secrets` of an event are the keys of the markers `{secret:KEY}` in it that stand for values
-of the environment; any other text that reads so is a text (see `secrets.markers`).
+of the environment. Any other text of this form is plain text (see `secrets.Secrets.mark`).
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ class Part(DataRecord, frozen=True, tag_field="type", tag=str.lower, forbid_unkn
 
 
 UNSAID = Producer()
-"""The producer of an object that the call produced which it is recorded with: the fold fills
-it in."""
+"""Stands for the call in whose outcome an object is recorded: the fold fills in that call."""
 Uses = Mapping[str, Producer]
 """The objects that the arguments of a call name, by argument (`plates.0`): what produced each."""
 
@@ -85,15 +84,15 @@ class Usage:
     cached: int = 0
     written: int = 0
 
-    def plus(self, more: Usage | None) -> Usage:
-        """Return the tokens of these requests and of another one, where they are known."""
-        if more is None:
+    def plus(self, other: Usage | None) -> Usage:
+        """Return the sum of these tokens and another usage's; None adds nothing."""
+        if other is None:
             return self
         return Usage(
-            self.input + more.input,
-            self.output + more.output,
-            self.cached + more.cached,
-            self.written + more.written,
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.written + other.written,
         )
 
 
@@ -109,10 +108,10 @@ class Data(Part, frozen=True):
 class Made(Part, frozen=True):
     """The result of a call is an immutable object.
 
-    `digest` names the value for memory, `content` is the digest of the value itself (""
-    where it has none). `producer` is left out where it is the call that the object is
-    recorded with; it is another one where a call gave back an object that there was. `shown` is
-    the value as a model is shown it, of an input that is plain data; "" of any other object.
+    `digest` is the key of the value in memory and in the value store. `content` is the digest of
+    the value itself, "" where it has none. `producer` is left out for a new object of the recorded
+    call; it names the producer of an older object that the call returned. `shown` is the text that
+    the model gets for an input that is plain data; "" for any other object.
     """
 
     kind: str
@@ -122,9 +121,8 @@ class Made(Part, frozen=True):
     producer: Producer = UNSAID
     shown: str = ""
     changed: str = ""
-    """The argument that a function changed in place, and that this object is now (`plates.0`);
-    "" where it is the result, or a part of it. The object that a method was called on, and that
-    is its result, has none."""
+    """The argument (`plates.0`) that a function changed in place: this object is its new value. ""
+    for a result or a part of one, also where a method returns the object that it changed."""
     withheld: bool = False
     """Whether the model gets its name and type alone: a tool made it of withheld columns."""
     name: str = ""
@@ -170,10 +168,10 @@ class Interrupted(Part, frozen=True):
 
 
 class InputNeeded(Part, frozen=True):
-    """A call needs input of the person before it goes on: it has no result yet.
+    """A call needs input of the person before it continues: it has no result yet.
 
     `requests` are the questions, by the tool's own keys, each with a `message`, and with the JSON
-    Schema of a form (`schema`) or the page to open (`url`). `state` is what the tool goes on with.
+    Schema of a form (`schema`) or the page to open (`url`). `state` is what the tool resumes with.
     """
 
     requests: Mapping[str, Any]
@@ -190,11 +188,11 @@ class Unknown(Part, frozen=True):
 
 Outcome = Data | Made | Many | Failed | Interrupted | InputNeeded | Unknown
 WITHOUT_RESULT = (Failed, Interrupted, InputNeeded, Unknown)
-"""The outcomes of a run that made nothing."""
+"""The outcomes of a run without a result."""
 
 
 class Output(Part, frozen=True):
-    """Something that a session is asked to make.
+    """An output that a session is asked for.
 
     `schema` is the JSON Schema of a list or a record, which is handed over as data; it is empty
     for a text, a number or a truth, and for an object, which is handed over by its name.
@@ -208,7 +206,7 @@ class Output(Part, frozen=True):
 
 
 class Opened(Part, frozen=True):
-    """A session began, or its options changed: how calls are read, and what is at hand."""
+    """A session began, or its options changed: its scheme, inputs, outputs and model."""
 
     scheme: str = "select"
     inputs: tuple[tuple[str, Made], ...] = ()
@@ -218,8 +216,8 @@ class Opened(Part, frozen=True):
     instances: tuple[tuple[str, str], ...] = ()
     """For each stateful instance the digest of what it is at the start."""
     aside: bool = False
-    """One question beside the session's own work: until the next opening, or the prompt
-    after its own, the outputs are those of the question alone."""
+    """Whether this is a side question: its outputs replace those of the main work until the next
+    opening, or until a prompt after the question."""
     secrets: tuple[str, ...] = ()
     """In the system text."""
     max_result: int = MAX_RESULT
@@ -231,23 +229,23 @@ class Opened(Part, frozen=True):
 
 
 class Asked(Part, frozen=True):
-    """Somebody said something to the model; a session says only reminders."""
+    """A prompt of the person, or a reminder of the session."""
 
     text: str
     by: Literal["person", "session"] = "person"
     secrets: tuple[str, ...] = ()
     again: int = 0
-    """How often it was asked before at the same place: each time begins a branch of its own."""
+    """How often the same prompt was asked before after the same entry: each begins a branch."""
 
 
 class Replied(Part, frozen=True):
-    """The model said something, and may have asked for calls.
+    """A reply of the model: its text, and the calls that it asks for.
 
     `raw` is the provider's own content, opaque, to be sent back as it came. `offered` has,
     by name, the digests of the definitions (and the system text) that were first sent
-    with this reply's request. `thought` is what it thought aloud: shown, never sent back,
-    since `raw` holds it as it came. `said` is what a person reads of a text that spells out
-    calls. `news` is what the request said beside its messages: what had changed in the tools.
+    with this reply's request. `thought` is its reasoning: shown, never sent back, since `raw`
+    holds it as it came. `said` is the reply text for the person where `text` spells out calls.
+    `news` is what the request added to its messages: which tools had changed.
     """
 
     text: str = ""
@@ -260,7 +258,7 @@ class Replied(Part, frozen=True):
     said: str | None = None
     news: str = ""
     secrets: tuple[str, ...] = ()
-    """In what the model wrote: its text, what is read of it, `raw`, and the arguments."""
+    """In what the model wrote: its text, `said`, `raw`, and the arguments."""
     ending: str = ""
     """Why it stopped before its end, for the person: `said` has it too."""
 
@@ -293,7 +291,7 @@ class Decided(Part, frozen=True):
 
 
 class Started(Part, frozen=True):
-    """A call is about to run: with these arguments, and on what they stand for by now."""
+    """A call is about to run: with these arguments, and the values that they stand for now."""
 
     call_id: str
     arguments: Mapping[str, Any] | None = None
@@ -323,7 +321,7 @@ class Finished(Part, frozen=True):
     by: Literal["session", "program"] = "session"
     uses: Uses = NOTHING
     secrets: tuple[str, ...] = ()
-    """In the variables that the outcome sets, or in the state that its tool goes on with."""
+    """In the variables that the outcome sets, or in the state that its tool resumes with."""
     reserved_names: tuple[str, ...] = ()
     """The names of objects that the call has on the replayed branch and did not produce here. No
     other object of this branch gets one of them."""
@@ -360,7 +358,7 @@ _FIELDS = {
     )
     for cls in _CLASSES
 }
-"""Of each class the beginning of its JSON, and the keys and the defaults of its fields."""
+"""For each class the beginning of its JSON, and the keys and the defaults of its fields."""
 
 
 def to_json(value: Any) -> Any:
@@ -392,6 +390,6 @@ def from_json(data: Any) -> Event:
         event: Event = msgspec.convert(data, Event)
     except (TypeError, ValueError, AttributeError) as error:
         raise BrokenJournal(visible_text(f"this is no event: {str(data)[:80]} ({error})")) from None
-    if isinstance(event, Opened) and not all(made.producer.input for _, made in event.inputs):
+    if isinstance(event, Opened) and not all(value.producer.input for _, value in event.inputs):
         raise BrokenJournal(f"this is no event: {str(data)[:80]} (an input is none)")
     return event

@@ -1,4 +1,4 @@
-"""Folds over the entries of a journal, and the sequence that their results grow by."""
+"""Folds over the entries of a journal, and `Trail`, a sequence for the values that they compute."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ S = TypeVar("S")
 
 
 RECENT = 128
-"""How many results at most are kept because they were computed last."""
+"""The most results that are kept because they were computed last."""
 KEPT = ("00", "40", "80", "c0")
-"""One entry in 64 has an id that ends so, and its result is kept for good: any other one is soon
-computed again."""
+"""Ends of ids: one entry in 64 has one of them. Its result is kept for good, so that any other
+result is at most about 64 steps away."""
 
 
 class Fold(Generic[S]):
-    """The results of `evolve` at the entries of a journal, the first of which gets `start`.
+    """The results of a fold at the entries of a journal: `evolve` computes each, from `start` on.
 
-    A session's state is several kB, so keeping it for each of its entries would be most of its
-    memory. What is asked for in order, either way, costs one step each.
+    A session's state takes several kB, so one at each entry would be most of a session's memory.
+    Results that are read in order, forwards or backwards, cost one step each.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Fold(Generic[S]):
         self._kept: dict[str, S] = {}
 
     def at(self, head: str | None) -> S:
-        """Return what the entries up to `head` lead to.
+        """Return the result after the entries up to `head`.
 
         Raises UnknownEntry for a head that is not in the journal, and what `evolve` raises.
         """
@@ -56,7 +56,7 @@ class Fold(Generic[S]):
             if entry_id.endswith(KEPT):
                 self._kept[entry_id] = state
             if len(self._recent) > RECENT:
-                # Many at once: finding the first key passes all that were deleted before it.
+                # Many at once: a dict finds its first key by passing all that were deleted.
                 for oldest in list(self._recent)[: RECENT // 2]:
                     del self._recent[oldest]
         return state
@@ -71,9 +71,9 @@ T = TypeVar("T")
 
 
 class Trail(Sequence[T]):
-    """An immutable sequence; what `add` returns shares all items with what it grew from.
+    """An immutable sequence. `add` returns a longer one that shares all its items.
 
-    Growing the newest one costs O(1); growing an older one, as a fork does, copies.
+    Adding to the longest one costs O(1); adding to a shorter one, as a fork does, copies it.
     """
 
     __slots__ = ("_items", "_length")

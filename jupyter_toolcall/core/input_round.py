@@ -14,8 +14,8 @@ class InputRound(Record, frozen=True):
 
     asked: InputNeeded
     verified: bool = True
-    """Whether this machine recorded it, and no other machine continued it. The tool resumes with no
-    other state."""
+    """Whether this computer recorded it, and no other computer continued it. If not, the tool does
+    not resume with its state."""
     keys: tuple[str, ...] = ()
     """The keys of those markers in `asked.state` that stand for secrets."""
     response: Decided | None = None

@@ -54,7 +54,7 @@ def on_wire(value: Any) -> Any:
     if type(value) is InterfaceText:
         return value.wire()
     if type(value) is tuple and value and isinstance(value[0], str):
-        return tuple([on_wire(each) for each in value])
+        return tuple([on_wire(part) for part in value])
     return value
 
 

@@ -1,8 +1,8 @@
-"""Interrupts (SIGINT) that cannot part what is recorded from what is known.
+"""Holds interrupts (SIGINT), so that the journal and the memory of a session always agree.
 
-Python raises KeyboardInterrupt between any two instructions of the main thread. While an
-interrupt is held it is noted, and raised when the hold ends; within a hold, `interruptible`
-lets it through to code that may take long: a model, a tool, a value's own methods.
+Python raises KeyboardInterrupt between any two instructions of the main thread. A hold notes an
+interrupt, and raises it when the hold ends. Within a hold, `interruptible` lets interrupts through
+to code that may take long: a model, a tool, a value's own methods.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: globals().update(_main=threading.get_ident()))
 _IMPORTS = "<frozen importlib._bootstrap>"
 LONG = 1.0
-"""Seconds: nothing that is only recorded takes so long."""
+"""Seconds: recording never takes so long."""
 
 
 class Hold:
-    """Holds interrupts for as long as it is entered; what is noted goes on to the hold around it.
+    """A context that holds interrupts; at its end it passes them on to the hold around it.
 
-    Where an interrupt has waited for long, what should only be recorded hangs, and the next one is
-    raised even so. A `firm` hold, whose work must not be torn, raises none, whatever is called in
-    it. Only the main thread gets signals, so in any other thread a hold does nothing.
+    If an interrupt has waited for LONG, the code in the hold hangs, and the next interrupt is
+    raised. A `firm` hold raises none at all: its work must be done completely or not at all. Only
+    the main thread gets signals, so in any other thread a hold does nothing.
     """
 
     __slots__ = ("_handler", "_outer", "firm", "noted", "open", "raised")
@@ -48,9 +48,10 @@ class Hold:
         self.open = False
         """Whether an interrupt is let through."""
         self.noted = 0.0
-        """When an interrupt came that waits; 0 where none does."""
+        """When the interrupt came that waits; 0 where none waits."""
         self.raised = False
-        """Whether an interrupt was let through: what code raises by itself is none."""
+        """Whether an interrupt was raised here. A KeyboardInterrupt that code raises by itself is
+        none."""
         self._handler: Handler | None = None
         """The handler of the process, as it was before the outermost hold."""
         self._outer: Hold | None = None
@@ -64,7 +65,7 @@ class Hold:
             left_behind = getattr(before, "__self__", None)
             if isinstance(left_behind, Hold):
                 before = left_behind._handler
-            # A process that ignores the signal, or dies of it, goes on doing so.
+            # A process that ignores the signal, or dies of it, keeps doing so.
             if callable(before):
                 self._handler = before
                 _signal.signal(signal.SIGINT, self._handle)
@@ -99,7 +100,7 @@ class Hold:
     def _handle(self, number: int, frame: FrameType | None) -> Any:
         # It is the outermost hold's method that is installed, for all holds within.
         if Hold.innermost is None and not _begins_or_ends(frame):
-            # Its hold has ended, and could not set the process's handler back: a full stack.
+            # Its hold has ended, but a full stack kept it from restoring the process's handler.
             return self._handler(number, frame) if self._handler is not None else None
         hold = Hold.innermost or self
         hangs = hold.noted and time.monotonic() - hold.noted > LONG and not hold.firm
@@ -112,7 +113,7 @@ class Hold:
 
 
 def _begins_or_ends(frame: FrameType | None) -> bool:
-    """Return whether a hold is just entered or left: torn, it would hold for good."""
+    """Return whether a frame enters or leaves a hold: an interrupt there would leave it open."""
     # Between such a frame and this one are at most what it calls, and another signal's handler.
     for _ in range(4):
         if frame is None or frame.f_code in (Hold.__enter__.__code__, Hold.__exit__.__code__):
@@ -122,17 +123,17 @@ def _begins_or_ends(frame: FrameType | None) -> bool:
 
 
 def interruptible(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """Return what a function returns, interrupted at once where an interrupt comes.
+    """Call a function that an interrupt may stop at once, and return its result.
 
-    A handler of SIGINT that the function installs goes with its end.
+    A handler of SIGINT that the function installs is removed at its end.
     """
     hold = Hold.innermost
     if hold is None or hold.open or hold.firm or threading.get_ident() != _main:
         return function(*args, **named)
     hold.deliver()
     handler = _signal.getsignal(signal.SIGINT)
-    # CPython looks for signals behind calls and at the beginning of functions and loops, so none
-    # is seen between these assignments and the blocks that they stand at.
+    # CPython checks for signals after calls and at the beginning of functions and loops, so no
+    # interrupt comes between these assignments and the `try` and `finally` beside them.
     hold.open = True
     try:
         return function(*args, **named)

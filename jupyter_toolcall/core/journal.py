@@ -21,10 +21,10 @@ Index = TypeVar("Index")
 
 
 MOST_REPEATED = 100_000
-"""How many entries more than it has characters a file may say. Lines that repeat entries could
-repeat one another, and a stranger's file would fill the memory."""
+"""How many more entries than characters a file may have. Lines that repeat entries can repeat one
+another, so that a small hostile file could fill the memory."""
 Write = Callable[[str, When], None]
-"""Takes a line, and how soon it has to be on disk."""
+"""Writes a line; the second argument says when it must be on disk."""
 
 
 class Journal:
@@ -38,14 +38,14 @@ class Journal:
         self._checks: list[Fold[Any]] = []
         self._indexes: dict[Callable[[Journal], Any], Any] = {}
         self._write, self._seal = write, seal
-        self._above: str | None = None
+        self._previous: str | None = None
         """The entry of the line that was read, or written, last."""
         self._texts: dict[str, Any] = {}
         self._labels: dict[str, Label] = {}
         self._repeats: dict[str, Repeat] = {}
         """The ranges that were repeated at once, by the first of their new entries."""
         self.secrets: Secrets | None = None
-        """What is hidden in all that is added from now on; None where a file is only read."""
+        """The secrets that new entries must not hold; None where a file is only read."""
 
     def __reduce__(self) -> NoReturn:
         """Refuse a copy or a pickle: an approval in it would start its call a second time."""
@@ -55,8 +55,8 @@ class Journal:
         )
 
     def write_to(self, write: Write, seal: Seal | None = None) -> None:
-        """From now on give new lines to `write` too, its own entries sealed."""
-        self._write, self._seal, self._above = write, seal, None
+        """Pass each new line to `write` from now on; `seal` seals the verified entries."""
+        self._write, self._seal, self._previous = write, seal, None
 
     @property
     def texts(self) -> Mapping[str, Any]:
@@ -64,12 +64,12 @@ class Journal:
         return MappingProxyType(self._texts)
 
     def text(self, text_digest: str | None) -> Any:
-        """Return a text or a definition itself, to read alone; None where there is none."""
+        """Return the text or the definition of a digest, as frozen data; None if there is none."""
         return self._texts.get(text_digest or "")
 
     @property
     def labels(self) -> Mapping[str, Label]:
-        """What branches are called, by the entry that each begins with; the latest holds."""
+        """The labels of branches, by the first entry of each; the latest label holds."""
         return MappingProxyType(self._labels)
 
     def __len__(self) -> int:
@@ -96,22 +96,22 @@ class Journal:
         may_wait: bool = False,
         moved: Callable[[Entry], None] | None = None,
     ) -> Entry:
-        """Add an event after `parent`, without secrets, and return its entry.
+        """Append an event after `parent`, with its secrets hidden, and return its entry.
 
-        Adding what is already there returns the entry that is there, with its own meta;
-        but what another machine wrote becomes this one's own where this one says it too, and
-        the marks `stale` and `may_have_run` are gone where the same is said without them.
-        A replayed entry allows nothing new, so it may be written a little later (`replayed`).
+        If this entry exists, the journal keeps it with its old meta. It takes the new meta only
+        if this computer now verifies the entry, or if the new meta lacks one of its marks
+        (`stale`, `may_have_run`, `kept`).
+        With `may_wait` the line is written with the next one: a replayed entry allows nothing new.
         `moved` is called with the entry before any interrupt can come.
-        Raises UnknownEntry for a parent that is not here, and what a fold raises that
-        checks it: then nothing is added.
+        Raises UnknownEntry for a parent that this journal has not, and what a checking fold
+        raises: then nothing is added.
         """
         if self.secrets is not None and isinstance(event, Finished):
-            # The tool may have set a variable, and have printed it.
+            # The tool may have set an environment variable, and printed its value.
             self.secrets.refresh()
         if self.secrets is not None and self.secrets.values:
             event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
-        # An interrupt comes before or behind it: memory, disk and cursor have the same entries.
+        # Interrupts wait, so that memory, disk and cursor have the same entries.
         with Hold(firm=True):
             entry = self._insert(parent, event, meta, verified, may_wait)
             if moved is not None:
@@ -129,12 +129,13 @@ class Journal:
         if parent is not None and parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {parent!r}")
         data = to_json(event)
+        # The same event after the same parent has the same id, so it is the same entry.
         entry_id = name_by_json(parent, data)
-        known = self._entries.get(entry_id)
-        if known is not None:
-            marks = {"stale", "may_have_run", "kept"} & known.meta.keys()
-            changed = not known.verified or bool(marks - (meta or {}).keys())
-            return self._adopt(known, meta or {}) if verified and changed else known
+        existing = self._entries.get(entry_id)
+        if existing is not None:
+            marks = {"stale", "may_have_run", "kept"} & existing.meta.keys()
+            changed = not existing.verified or bool(marks - (meta or {}).keys())
+            return self._adopt(existing, meta or {}) if verified and changed else existing
         entry = Entry(entry_id, parent, event, meta or {}, verified)
         return self._add(entry, data, may_wait)
 
@@ -144,14 +145,14 @@ class Journal:
             for fold in self._checks:
                 fold.at(entry.id)
             self._write_entry(entry, data, may_wait)
-        # An entry that does not fit, or cannot be written down, was never here.
+        # An entry that a fold refuses, or that cannot be written, is taken back.
         except BaseException:
             self._forget(entry.id)
             raise
-        self._take_place(entry)
+        self._register(entry)
         return entry
 
-    def _take_place(self, entry: Entry) -> None:
+    def _register(self, entry: Entry) -> None:
         self._order.append(entry)
         self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
 
@@ -163,15 +164,15 @@ class Journal:
         moved: Callable[[Entry], None],
         read: Callable[[Entry, Any], None],
     ) -> None:
-        """Repeat the entries of a path after `parent`: on disk they are one line.
+        """Append copies of the entries of a path after `parent`: on disk they are one line.
 
-        They are verified entries, so that nothing runs for them. `moved` is called with the last
-        entry before any interrupt can come, and `read` with each, and the state after it, where
-        all are new. Raises what a fold raises that checks it: then nothing is added.
+        The originals are verified entries, so that nothing runs for the copies. `moved` is called
+        with the last one before any interrupt can come. If all are new, `read` is called with
+        each one and the state after it. Raises what a checking fold raises: then nothing is added.
         """
         with Hold(firm=True):
             entries = repeated_entries(originals, parent, is_stale)
-            # The same edit may have been made before: then the entries are there, up to a point.
+            # The same edit may have been made before: then the first entries exist already.
             count = sum(entry.id in self for entry in entries)
             for entry in entries[:count]:
                 self._insert(entry.parent, entry.event, entry.meta, entry.verified)
@@ -179,34 +180,31 @@ class Journal:
                 ends = originals[count].id, originals[-1].id
                 states = self._add_repeat(Repeat(new[0].parent, new[-1].id, ends, is_stale), new)
             moved(entries[-1])
-            # Each state is at hand now, and soon only one in so many is.
+            # All these states are in memory now; the fold soon keeps only one in 64.
             for entry, state in zip(new, states, strict=True) if not count else ():
                 read(entry, state)
 
     def _add_repeat(self, repeat: Repeat, entries: Sequence[Entry]) -> list[Any]:
-        """Add new entries that repeat others; return what each is checked by.
-
-        `repeat` is the line that says so.
-        """
+        """Add new entries that the line `repeat` stands for; return the states after them."""
         self._entries.update((entry.id, entry) for entry in entries)
         try:
             states = [fold.at(entry.id) for entry in entries for fold in self._checks]
             if self._write is not None:
-                self._write(repeat.line(self._seal, self._above), "soon")
-                self._above = repeat.last
+                self._write(repeat.line(self._seal, self._previous), "soon")
+                self._previous = repeat.last
         except BaseException:
             for entry in entries:
                 self._forget(entry.id)
             raise
         self._repeats[entries[0].id] = repeat
         for entry in entries:
-            self._take_place(entry)
+            self._register(entry)
         return states
 
     def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
-        """Make entries, by id, this machine's own with new meta, as a person vouches for them.
+        """Make entries verified, because a person vouches for them, and give them new meta.
 
-        They are the entries of one path, oldest first. What follows them is folded again.
+        `metas` has the new meta by entry, in path order. Later states are computed again.
         """
         with Hold(firm=True):
             if metas:
@@ -214,31 +212,31 @@ class Journal:
             for entry_id, meta in metas.items():
                 self._replace(self[entry_id], meta)
 
-    def _adopt(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
-        """Take an entry over as verified, with new metadata; states after it are folded again."""
-        self._fold_again(known.id)
-        return self._replace(known, meta)
+    def _adopt(self, existing: Entry, meta: Mapping[str, Any]) -> Entry:
+        """Make an entry verified and give it new meta; states after it are computed again."""
+        self._fold_again(existing.id)
+        return self._replace(existing, meta)
 
     def _fold_again(self, entry_id: str) -> None:
-        """Forget what was computed of an entry and of all that follow it."""
-        behind = [entry_id]
-        for each in behind:
-            behind += self.children(each)
+        """Forget the fold results at an entry and at all entries after it."""
+        affected = [entry_id]
+        for following in affected:
+            affected += self.children(following)
             for fold in self._folds.values():
-                fold.forget(each)
+                fold.forget(following)
 
-    def _replace(self, known: Entry, meta: Mapping[str, Any]) -> Entry:
-        entry = Entry(known.id, known.parent, known.event, meta)
+    def _replace(self, existing: Entry, meta: Mapping[str, Any]) -> Entry:
+        entry = Entry(existing.id, existing.parent, existing.event, meta)
         self._write_entry(entry)
-        self._entries[known.id] = entry
+        self._entries[existing.id] = entry
         self._order.append(entry)
         return entry
 
     def _write_entry(self, entry: Entry, data: Any = None, may_wait: bool = False) -> None:
         if self._write is not None:
             when = "soon" if may_wait else entry.when
-            self._write(entry.line(self._seal, self._above, data), when)
-            self._above = entry.id
+            self._write(entry.line(self._seal, self._previous, data), when)
+            self._previous = entry.id
 
     def _forget(self, entry_id: str) -> None:
         del self._entries[entry_id]
@@ -246,12 +244,12 @@ class Journal:
             fold.forget(entry_id)
 
     def mark_open_calls(self, why: str) -> None:
-        """Mark at the end of each branch what may have gone on elsewhere, for a person to decide.
+        """Mark at the end of each branch the entries whose calls may have run elsewhere.
 
-        That is a reply with calls that have no result, an approval whose call has not started, and
-        an open round of input. `why` is the value of `may_have_run` in their meta: "copied" or
-        "damaged".
-        What is not verified is asked about anyway.
+        A person decides on these calls. An entry is marked if it is a reply with a call that has
+        no result, an approval whose call has not started, or an open round of input. `why` is
+        "copied" or "damaged": the value of `may_have_run` in its meta. An entry that is not
+        verified needs no mark: the session asks the person about its calls anyway.
         """
         for leaf in self.leaves():
             over: set[str] = set()
@@ -270,8 +268,8 @@ class Journal:
                         self._mark(entry, why)
 
     def mark(self, entries: Collection[str], why: str) -> None:
-        """Mark replies and decisions, by id, whose calls may have run elsewhere, for a person to
-        decide."""
+        """Mark replies and decisions, by id: their calls may have run elsewhere, so that a person
+        decides on them."""
         for entry_id in entries:
             self._mark(self[entry_id], why)
 
@@ -286,28 +284,28 @@ class Journal:
         if entry.is_effective:
             self._adopt(entry, {**entry.meta, "may_have_run": why})
 
-    def since(self, count: int) -> list[Entry]:
-        """Return the entries behind the first `count`, in the order in which they came."""
+    def entries_after(self, count: int) -> list[Entry]:
+        """Return the entries after the first `count`, in the order in which they were added."""
         return self._order[count:]
 
     def remember(self, value: Any) -> str:
-        """Keep a text or a definition that entries refer to, without secrets; return its digest."""
+        """Store a text or a definition, with its secrets hidden; return its digest."""
         value = value if self.secrets is None else self.secrets.hide(value)
-        known = digest("text", value)
-        if known not in self._texts:
+        text_digest = digest("text", value)
+        if text_digest not in self._texts:
             if self._write is not None:
-                self._write(journal_entries.text_line(known, value), "soon")
-            self._texts[known] = frozen(value)
-        return known
+                self._write(journal_entries.text_line(text_digest, value), "soon")
+            self._texts[text_digest] = frozen(value)
+        return text_digest
 
     def label(self, entry_id: str, label: Label) -> None:
-        """Call the branch that begins with an entry so from now on. Raises UnknownEntry."""
-        begins = self[entry_id].id
-        if self._labels.get(begins, Label()) == label:
+        """Set the label of the branch whose first entry is this one. Raises UnknownEntry."""
+        first_entry = self[entry_id].id
+        if self._labels.get(first_entry, Label()) == label:
             return
         if self._write is not None:
-            self._write(label.line(begins), "soon")
-        self._labels[begins] = label
+            self._write(label.line(first_entry), "soon")
+        self._labels[first_entry] = label
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
         """Return the ids of the entries that follow an entry, oldest first."""
@@ -349,9 +347,9 @@ class Journal:
     ) -> S:
         """Return the result of `evolve` over the entries up to `head`.
 
-        `evolve` is the key under which results are kept, so it has to be one lasting
-        function, and to go with one `start` and one `checks_entries`. With `checks_entries`,
-        from now on no entry is added for which `evolve` raises.
+        Results are kept by `evolve`: pass the same function each time, with the same `start` and
+        `checks_entries`. With `checks_entries` the journal refuses each new entry for which
+        `evolve` raises.
         """
         fold: Fold[S] | None = self._folds.get(evolve)
         if fold is None:
@@ -361,52 +359,52 @@ class Journal:
         return fold.at(head)
 
     def index(self, kind: Callable[[Journal], Index]) -> Index:
-        """Return the index of this journal of a kind, which is made once; it reads `since`."""
-        known: Index | None = self._indexes.get(kind)
-        if known is None:
-            known = self._indexes[kind] = kind(self)
-        return known
+        """Return this journal's index of a kind, which is created once and then updates itself."""
+        existing: Index | None = self._indexes.get(kind)
+        if existing is None:
+            existing = self._indexes[kind] = kind(self)
+        return existing
 
     # -- as text ------------------------------------------------------------------------
 
     def dumps(self, seal: Seal | None = None) -> str:
-        """Return the journal as JSON Lines, its own entries sealed."""
+        """Return the journal as JSON Lines; `seal` seals the verified entries."""
         return "".join(f"{line}\n" for line in (HEADER, *self.lines(seal)))
 
-    def lines(self, seal: Seal | None = None, known: Journal | None = None) -> Iterator[str]:
-        """Yield the lines of all that is here, and not in a journal that is known already."""
-        known = Journal() if known is None else known
+    def lines(self, seal: Seal | None = None, base: Journal | None = None) -> Iterator[str]:
+        """Yield the lines of what this journal has and `base` has not."""
+        base = Journal() if base is None else base
         yield from (
             journal_entries.text_line(key, value)
             for key, value in self._texts.items()
-            if key not in known.texts
+            if key not in base.texts
         )
-        above: str | None = None
+        previous: str | None = None
         written = {
-            entry.id for entry in self if entry.id in known and _is_same(entry, known[entry.id])
+            entry.id for entry in self if entry.id in base and _is_same(entry, base[entry.id])
         }
         for entry in self:
             if entry.id not in written and (repeat := self._repeats.get(entry.id)):
                 repeated = self._repeated(repeat)
                 is_sealed = all(new.verified for new in repeated)
-                # What a person has vouched for since, or what was marked, has lines of its own.
+                # An entry that a person vouched for, or that was marked, has a line of its own.
                 if all(self[new.id] == replace(new, verified=is_sealed) for new in repeated):
-                    yield repeat.line(seal if is_sealed else None, above)
-                    above = repeat.last
+                    yield repeat.line(seal if is_sealed else None, previous)
+                    previous = repeat.last
                     written |= {new.id for new in repeated}
             if entry.id not in written:
-                yield entry.line(seal, above)
-                above = entry.id
+                yield entry.line(seal, previous)
+                previous = entry.id
         yield from (
             label.line(begins)
             for begins, label in self.labels.items()
-            if known.labels.get(begins) != label
+            if base.labels.get(begins) != label
         )
 
     def _repeated(self, repeat: Repeat, verified: bool = True) -> list[Entry]:
-        """Return the entries that a line repeats, as it says them.
+        """Return the new entries that a line stands for.
 
-        Raises BrokenJournal where they are not what they were.
+        Raises BrokenJournal where their ids differ from those in the line.
         """
         first, last = repeat.originals
         originals = self.path(last, after=self[first].parent)
@@ -416,13 +414,13 @@ class Journal:
         return entries
 
     def join(self, other: Journal) -> None:
-        """Take in all that another journal of this session has; nothing of it is written."""
+        """Add all that another journal of this session has; nothing of it is written."""
         with Hold(firm=True):
             write, self._write = self._write, None
             try:
                 self._texts.update(other.texts)
                 for entry in other:
-                    # What is recorded has the name that it has.
+                    # Not `append`: hiding secrets again could give the entry another id.
                     self._insert(entry.parent, entry.event, entry.meta, entry.verified)
                 self._labels.update(other.labels)
             finally:
@@ -432,9 +430,9 @@ class Journal:
     def loads(cls, text: str, seal: Seal | None = None) -> Journal:
         """Read a journal back.
 
-        An entry is this machine's own where its seal is the one that `seal` returns; without
-        that none is. Raises BrokenJournal, naming the line, where a line does not fit its sum or
-        digest, or another version wrote it.
+        An entry is verified if its seal is the one that `seal` returns; without `seal` none is.
+        Raises BrokenJournal, naming the line, where a line does not fit its checksum or digest, or
+        another version wrote it.
         """
         journal, bad = cls.salvage(text, seal)
         if bad:
@@ -467,7 +465,7 @@ class Journal:
         return journal, text[at:]
 
     def _read(self, line: str, seal: Seal | None, is_first: bool) -> None:
-        data, sealed = journal_entries.read(line, seal, self._above, is_first=is_first)
+        data, sealed = journal_entries.read(line, seal, self._previous, is_first=is_first)
         if "journal" in data:
             return
         if "text" in data:
@@ -479,7 +477,7 @@ class Journal:
             self.label(data["branch"], journal_entries.label(data))
         else:
             self._read_entry(journal_entries.entry(data, sealed))
-            self._above = data["id"]
+            self._previous = data["id"]
 
     def _read_repeat(self, repeat: Repeat, sealed: bool) -> None:
         if repeat.parent is not None and repeat.parent not in self:
@@ -488,19 +486,19 @@ class Journal:
         if any(entry.id in self for entry in entries):
             raise BrokenJournal("a line repeats entries that are here already")
         self._add_repeat(repeat, entries)
-        self._above = repeat.last
+        self._previous = repeat.last
 
     def _read_entry(self, entry: Entry) -> None:
         if entry.parent is not None and entry.parent not in self._entries:
             raise UnknownEntry(f"this journal has no entry {entry.parent!r}")
-        known = self._entries.get(entry.id)
-        if known is None:
+        existing = self._entries.get(entry.id)
+        if existing is None:
             self._add(entry)
-        elif entry.verified and not (known.verified and known.meta == entry.meta):
-            # What is said a second time is what was said last.
-            self._adopt(known, entry.meta)
+        elif entry.verified and not (existing.verified and existing.meta == entry.meta):
+            # A later line of the same entry replaces its meta.
+            self._adopt(existing, entry.meta)
 
 
-def _is_same(entry: Entry, known: Entry) -> bool:
-    """Return whether an entry needs no other line: only this machine's own says more."""
-    return entry == known or not entry.verified
+def _is_same(entry: Entry, existing: Entry) -> bool:
+    """Return whether an entry needs no new line: it is equal, or not verified."""
+    return entry == existing or not entry.verified

@@ -23,12 +23,12 @@ VERSION = 3
 Files of another version are refused.
 """
 _LAST = {0: "0.1.0", 1: "0.1.0", 2: "0.2.0 of 2026-11-24"}
-"""Of each older version of the format, the last version of this package that reads it."""
+"""For each older version of the format, the last version of this package that reads it."""
 Seal = Callable[[str], str]
-"""Returns for a text what only this user's machine can return."""
+"""Returns the seal of a text, which only this user's computer can compute."""
 When = Literal["soon", "now", "first"]
-"""How soon a line has to be on disk: with the next one; now, or else as soon as that can be;
-or before anything else happens, so that where it can't be it was never said."""
+"""When a line must be on disk: "soon" is with the next line, "now" is at once or, if the disk
+refuses, later. "first" is before anything else happens: if that fails, the entry is not added."""
 BROKEN = (
     *(ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError),
     *(BrokenJournal,),
@@ -40,44 +40,44 @@ _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 
 
 class Entry(DataRecord, frozen=True):
-    """An event, and the entry that it follows. `meta` is not part of its name:
-    time, duration, prints, who decided."""
+    """An event, and the entry that it follows. The id does not cover `meta`: time, duration,
+    prints, who decided."""
 
     id: str
     parent: str | None
     event: Event
     meta: Mapping[str, Any] = NOTHING
     verified: bool = True
-    """Whether this user's machine wrote it. Any other is history: it allows nothing."""
+    """Whether this user's computer wrote it. Any other entry cannot let a call run."""
 
     data_fields = ("meta",)
 
     @property
     def is_effective(self) -> bool:
-        """Whether it allows what it says: this machine wrote it, and nothing it says of may have
-        gone on elsewhere (in a copy, or in lines that were lost)."""
+        """Whether it can let a call run: it is verified, and its calls cannot have run elsewhere
+        (from a copy of the journal, or in lines that were lost)."""
         return self.verified and "may_have_run" not in self.meta
 
-    def line(self, seal: Seal | None = None, above: str | None = None, event: Any = None) -> str:
-        """Return the entry as a line, sealed where it is this machine's own.
+    def line(self, seal: Seal | None = None, previous: str | None = None, event: Any = None) -> str:
+        """Return the entry as a line, which is sealed if the entry is verified.
 
-        `above` is the entry of the line before: as a parent it is left out. `event` is the
-        event's JSON, where the caller has it already.
+        `previous` is the entry of the line before: the line does not repeat it as its parent.
+        `event` is the event's JSON, if the caller has it already.
         """
         data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
         data |= {"meta": dict(self.meta)} if self.meta else {}
-        return line(data, seal if self.verified else None, above)
+        return line(data, seal if self.verified else None, previous)
 
     @property
     def when(self) -> When:
-        """What allows an effect is on disk before the effect; what was said or done, now."""
+        """When its line must be on disk: what lets a call run, before the call; results, now."""
         match self.event:
             case Started() | Decided(decision="approve" | "edit"):
                 return "first"
             case Decided(round=number) if number:
                 return "first"
             case Replied(calls=[_, *_]):
-                # What it asks for starts right behind it, or waits for a person.
+                # Its first call starts next, with a line that comes "first", or waits.
                 return "soon"
             case Decided() | Finished() | Replied():
                 return "now"
@@ -85,15 +85,15 @@ class Entry(DataRecord, frozen=True):
 
 
 class Label(Record, frozen=True):
-    """How a person calls a branch, and whether it is out of view: no fact, and in no digest."""
+    """A person's name for a branch, and whether it is hidden. No digest covers it."""
 
     name: str = ""
     hidden: bool = False
 
     def line(self, entry_id: str) -> str:
-        """Return the label of the branch that an entry begins as a line."""
-        more = {"name": self.name} if self.name else {}
-        return line({"branch": entry_id, **more, **({"hidden": True} if self.hidden else {})})
+        """Return this label as a line; `entry_id` is the first entry of its branch."""
+        fields = {"name": self.name} if self.name else {}
+        return line({"branch": entry_id, **fields, **({"hidden": True} if self.hidden else {})})
 
 
 def name(parent: str | None, event: Event) -> str:
@@ -102,35 +102,35 @@ def name(parent: str | None, event: Event) -> str:
 
 
 def name_by_json(parent: str | None, event: Any) -> str:
-    """Return the id of an entry by the JSON of its event."""
+    """Return the id of an entry, from the JSON of its event."""
     return digest("entry", parent or "", event)
 
 
-def text_line(known: str, value: Any) -> str:
-    """Return a text or a definition that entries refer to as a line."""
-    return line({"text": known, "value": value})
+def text_line(text_digest: str, value: Any) -> str:
+    """Return the line of a text or a definition, to which entries refer by its digest."""
+    return line({"text": text_digest, "value": value})
 
 
-def line(data: Mapping[str, Any], seal: Seal | None = None, above: str | None = None) -> str:
-    """Return data as a line of JSON that shows any damage, and with `seal` who wrote it.
+def line(data: Mapping[str, Any], seal: Seal | None = None, previous: str | None = None) -> str:
+    """Return data as a line of JSON with a checksum, and with a seal if `seal` is given.
 
-    `above` is the entry of the line before: as a parent it is left out.
+    `previous` is the entry of the line before: the line does not repeat it as its parent.
     """
     text = encode(data)
-    # The seal is that of the whole line: nobody can give it another parent.
+    # The seal covers the parent too, also where the line leaves it out.
     sealed = f',"seal":"{seal(_sealed_text(text))}"' if seal is not None else ""
-    if above is not None and data.get("parent") == above:
-        text = text.replace(f',"parent":"{above}"', "", 1)
+    if previous is not None and data.get("parent") == previous:
+        text = text.replace(f',"parent":"{previous}"', "", 1)
     text = f"{text[:-1]}{sealed}}}"
     return f'{text[:-1]},"sum":"{_sum(text)}"}}'
 
 
 def read(
-    text: str, seal: Seal | None, above: str | None = None, *, is_first: bool = False
+    text: str, seal: Seal | None, previous: str | None = None, *, is_first: bool = False
 ) -> tuple[Mapping[str, Any], bool]:
-    """Return what a line says, and whether this machine sealed it.
+    """Return the data of a line, and whether this computer sealed it.
 
-    `above` is the entry of the line before, which is the parent where the line names none.
+    `previous` is the entry of the line before: the parent of a line that names none.
     Raises one of BROKEN for a damaged line, UnknownFormat for the first line of another format.
     """
     match = _SUM.fullmatch(text, max(len(text) - 18, 0))
@@ -141,8 +141,8 @@ def read(
     text = f"{text[: match.start()]}}}"
     if _sum(text) != match[1]:
         raise BrokenJournal("a line does not fit its sum")
-    if above is not None and (bare := _NO_PARENT.match(text)) is not None:
-        text = f'{bare[0]},"parent":"{above}"{text[bare.end() :]}'
+    if previous is not None and (bare := _NO_PARENT.match(text)) is not None:
+        text = f'{bare[0]},"parent":"{previous}"{text[bare.end() :]}'
     text, sealed = _unsealed(text, seal)
     data = json.loads(text)
     if "journal" in data:
@@ -163,9 +163,9 @@ def demand_format(version: Any) -> None:
 
 
 def entry(data: Mapping[str, Any], verified: bool) -> Entry:
-    """Return the entry that a line says. Raises one of BROKEN where it does not fit its digest.
+    """Return the entry of a line. Raises one of BROKEN where its id is not its digest.
 
-    What this machine sealed has the name that it was given.
+    The id of a verified entry is not computed again: its seal covers it.
     """
     event = from_json(data["event"])
     if not verified and name(data["parent"], event) != data["id"]:
@@ -174,12 +174,12 @@ def entry(data: Mapping[str, Any], verified: bool) -> Entry:
 
 
 def label(data: Mapping[str, Any]) -> Label:
-    """Return the label that a line says."""
+    """Return the label of a line."""
     return Label(str(data.get("name", "")), bool(data.get("hidden")))
 
 
 def _unsealed(text: str, seal: Seal | None) -> tuple[str, bool]:
-    """Return a line without its seal, and whether that is this machine's for this version."""
+    """Return a line without its seal, and whether this computer made the seal."""
     match = _SEAL.fullmatch(text, max(len(text) - 43, 0))
     if match is None:
         return text, False
@@ -188,7 +188,7 @@ def _unsealed(text: str, seal: Seal | None) -> tuple[str, bool]:
 
 
 def _sealed_text(text: str) -> str:
-    """Return what the seal of a line is of: its format too, so that none passes for another."""
+    """Return what a seal covers: the version too, so that no line passes for another version's."""
     return f"{VERSION} {text}"
 
 

@@ -33,8 +33,8 @@ class Graph:
         default_factory=dict, repr=False, compare=False
     )
 
-    def known(self, name: str) -> str:
-        """Return a name that an object has. Raises UsageError, which names the nearest."""
+    def checked_name(self, name: str) -> str:
+        """Return a name that an object has. Raises UsageError, which suggests the nearest."""
         if name in self.nodes:
             return name
         hint = nearest(str(name), self.nodes)

@@ -30,14 +30,14 @@ def with_names(end: Finished | Decided, state: State, recorded: State | None) ->
     objects = objects_of(outcome)
     call = recorded.calls.get(end.call_id) if recorded is not None else None
     is_named = call is not None and (objects or call.objects or call.reserved_names)
-    if not is_named and not any(made.name for made in objects):
+    if not is_named and not any(ref.name for ref in objects):
         return end
     names, named = produced_names(end.call_id, objects, state, recorded), list[Made]()
-    for index, (made, name) in enumerate(zip(objects, names, strict=True)):
+    for index, (ref, name) in enumerate(zip(objects, names, strict=True)):
         # A name is left out where it is the next free one anyway.
-        following, _ = free_name(made.kind, state.counts.get(made.kind) or 0, state)
-        is_told = made.producer == UNSAID and name != following
-        named.append(replace(made, name=name if is_told else ""))
+        following, _ = free_name(ref.kind, state.counts.get(ref.kind) or 0, state)
+        needs_name = ref.producer == UNSAID and name != following
+        named.append(replace(ref, name=name if needs_name else ""))
         state = introduce(state, _with_producer(named[-1], end.call_id, index))
     reserved = tuple(name for name in _all_names(call) if name not in names) if call else ()
     match outcome:
@@ -61,58 +61,58 @@ def produced_names(
     call = recorded.calls.get(call_id) if recorded is not None else None
     by_index = _names_by_index(call) if call is not None else {}
     spare, names = call.reserved_names if call is not None else (), list[str]()
-    for index, made in enumerate(objects):
-        if made.producer == UNSAID:
+    for index, ref in enumerate(objects):
+        if ref.producer == UNSAID:
             candidates = (by_index.get(index, ""), *spare)
-            free = (n for n in candidates if kind_in(n) == made.kind and n not in state.objects)
+            free = (n for n in candidates if kind_in(n) == ref.kind and n not in state.objects)
             name = next(free, "")
             if not name and recorded is not None and call is not None:
-                number = recorded.counts.get(made.kind) or 0
-                name, _ = free_name(made.kind, number, state, recorded)
-            made = _with_producer(replace(made, name=name), call_id, index)
-            state = introduce(state, made)
-        names.append(state.by_producer.get(made.producer) or made.kind)
+                number = recorded.counts.get(ref.kind) or 0
+                name, _ = free_name(ref.kind, number, state, recorded)
+            ref = _with_producer(replace(ref, name=name), call_id, index)
+            state = introduce(state, ref)
+        names.append(state.by_producer.get(ref.producer) or ref.kind)
     return tuple(names)
 
 
 def _names_by_index(call: CallRecord) -> dict[int, str]:
     """Return the names of the objects that a call produced, by their position in its result."""
     pairs = zip(objects_of(call.outcome), call.objects, strict=True)
-    return {made.producer.index: name for made, name in pairs if made.producer.call == call.id}
+    return {ref.producer.index: name for ref, name in pairs if ref.producer.call == call.id}
 
 
 def _all_names(call: CallRecord) -> tuple[str, ...]:
     return (*_names_by_index(call).values(), *call.reserved_names)
 
 
-def introduce(state: State, made: Made) -> State:
+def introduce(state: State, ref: Made) -> State:
     """Return the state in which an object has its name.
 
     Raises NotYourTurn for a recorded name that is none of its type, or that another object has.
     """
-    if made.producer in state.by_producer:
+    if ref.producer in state.by_producer:
         return state
-    name, number = made.name, state.counts.get(made.kind) or 0
+    name, number = ref.name, state.counts.get(ref.kind) or 0
     if not name:
-        name, number = free_name(made.kind, number, state)
-    elif name in state.objects or not (NAME.fullmatch(name) and kind_in(name) == made.kind):
-        raise NotYourTurn(f"{name!r:.60} is no new name of a {made.kind:.60}")
-    of_kind = state.of_kind.get(made.kind) or Trail[str]()
+        name, number = free_name(ref.kind, number, state)
+    elif name in state.objects or not (NAME.fullmatch(name) and kind_in(name) == ref.kind):
+        raise NotYourTurn(f"{name!r:.60} is no new name of a {ref.kind:.60}")
+    of_kind = state.of_kind.get(ref.kind) or Trail[str]()
     return replace(
         state,
         names=state.names.add(name),
-        objects=state.objects.insert(name, made),
-        by_producer=state.by_producer.insert(made.producer, name),
-        contents=_with_content(state, made, name),
-        plain=state.plain | {name} if made.shown else state.plain,
-        counts=state.counts.insert(made.kind, number),
-        of_kind=state.of_kind.insert(made.kind, of_kind.add(name)),
-        newest=state.newest.insert(made.kind, name),
+        objects=state.objects.insert(name, ref),
+        by_producer=state.by_producer.insert(ref.producer, name),
+        contents=_with_content(state, ref, name),
+        plain=state.plain | {name} if ref.shown else state.plain,
+        counts=state.counts.insert(ref.kind, number),
+        of_kind=state.of_kind.insert(ref.kind, of_kind.add(name)),
+        newest=state.newest.insert(ref.kind, name),
     )
 
 
 def free_name(kind: str, number: int, *states: State) -> tuple[str, int]:
-    """Return the first name of a type, above a number, that is free in some states; its number."""
+    """Return the first name of a type after a number that is free in all states; its number."""
     while True:
         number += 1
         name = f"{kind}#{number}"
@@ -127,25 +127,25 @@ def reserve(state: State, names: tuple[str, ...], call_id: str) -> State:
     return replace(state, reserved=state.reserved.update(dict.fromkeys(names, call_id)))
 
 
-def _with_content(state: State, made: Made, name: str) -> HashTrieMap[tuple[str, str], str]:
-    key = (made.kind, made.content)
-    if not made.content or key in state.contents:
+def _with_content(state: State, ref: Made, name: str) -> HashTrieMap[tuple[str, str], str]:
+    key = (ref.kind, ref.content)
+    if not ref.content or key in state.contents:
         return state.contents
     return state.contents.insert(key, name)
 
 
 def with_producers(call_id: str, outcome: Outcome) -> Outcome:
-    """Return an outcome of which each object says what produced it."""
+    """Return an outcome in which each object has its producer."""
     match outcome:
         case Made():
             return _with_producer(outcome, call_id, 0)
         case Many(objects):
-            made = tuple(_with_producer(each, call_id, i) for i, each in enumerate(objects))
-            return replace(outcome, objects=made)
+            objects = tuple(_with_producer(result, call_id, i) for i, result in enumerate(objects))
+            return replace(outcome, objects=objects)
     return outcome
 
 
-def _with_producer(made: Made, call_id: str, index: int) -> Made:
-    if made.producer != UNSAID:
-        return made
-    return replace(made, producer=Producer(call_id, index))
+def _with_producer(ref: Made, call_id: str, index: int) -> Made:
+    if ref.producer != UNSAID:
+        return ref
+    return replace(ref, producer=Producer(call_id, index))

@@ -1,4 +1,4 @@
-"""What the journal says of calls on all its branches: their starts, their ends, their results."""
+"""An index of the calls of a journal on all its branches: their starts, ends and results."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .state import State
 from .state_fold import state_at
 
 CallRun = tuple[str, str, str]
-"""A call of one reply of the model, as it ran: the entry of the reply, the id, the digest. A reply
-that a replay repeated is the one that the model gave first."""
+"""One run of a call: the entry of its reply, the id of the call, its approval digest. For a reply
+that a replay repeated it is the entry of the first one."""
 Inputs = tuple[str, str, int, str, str]
 
 
 def call_run(call: CallRecord) -> CallRun:
-    """Return what tells a run of a call from others."""
+    """Return the key that tells a run of a call from all other runs."""
     return call.asked_call.reply, call.id, call.approval_digest
 
 
@@ -38,14 +38,14 @@ class CallIndex:
     outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     """The last verified outcome of calls that ran, by id and approval digest."""
     verified_digests: set[str] = field(default_factory=set)
-    """The values that verified entries name."""
+    """The digests of the values that verified entries name."""
     _read: int = 0
     _acted_on: set[str] = field(default_factory=set)
     """The decisions after which a call has started, by entry."""
     _runs: dict[tuple[str, str], dict[str, Literal["started", "finished"]]] = field(
         default_factory=dict
     )
-    """Of each reply and call, the runs by approval digest."""
+    """For each reply and call, the runs by approval digest."""
     _first: dict[Inputs, str] = field(default_factory=dict)
     _cached: set[str] = field(default_factory=set)
     """The ends of calls that had run before with the same inputs, by entry."""
@@ -54,20 +54,20 @@ class CallIndex:
     def of(cls, journal: Journal) -> CallIndex:
         """Return the index of a journal, up to its last entry."""
         index = journal.index(cls)
-        for entry in journal.since(index._read):
+        for entry in journal.entries_after(index._read):
             index.read(entry)
         return index
 
     def read(self, entry: Entry, state: State | None = None) -> None:
-        """Take in the next entry of the journal; `state` is the one after it, if it is at hand."""
-        # In a damaged file of another session an entry may not fit: it says nothing.
+        """Add the journal's next entry; `state` is the state after it, if the caller has it."""
+        # An entry of a damaged file may not fit its state: the index leaves it out.
         with suppress(NotYourTurn):
             if isinstance(entry.event, Started):
                 state = state or state_at(self.journal, entry.id)
                 self._add_start(state.calls[entry.event.call_id])
             elif call_id := ended_call(entry.event):
                 self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
-        # Last, so that an entry at which an interrupt came is read again.
+        # Counted last, so that an entry is read again if an interrupt came here.
         self._read += 1
 
     def _add_start(self, call: CallRecord) -> None:
@@ -81,7 +81,7 @@ class CallIndex:
             self.verified_digests.update(result_digests(call))
         if not isinstance(entry.event, Finished):
             return
-        # An entry that a person vouched for is read a second time.
+        # An entry that a person vouches for is read a second time.
         if self._first.setdefault(_inputs(call, state), entry.id) != entry.id:
             self._cached.add(entry.id)
         if entry.verified and call.started is not None:
@@ -95,11 +95,11 @@ class CallIndex:
     # -- approvals ---------------------------------------------------------------------------
 
     def is_unused(self, call: CallRecord) -> bool:
-        """Return whether the last decision on a call is still good for a start."""
+        """Return whether no call has started by the last decision on this call."""
         return not call.decision_entry or call.decision_entry not in self._acted_on
 
     def unused_decisions(self) -> set[str]:
-        """Return the entries that approve a call, or respond to it, and let none start so far."""
+        """Return the approvals and the responses, by entry, that are not consumed."""
         return {
             entry.id
             for entry in self.journal
@@ -109,7 +109,7 @@ class CallIndex:
         }
 
     def run_of(self, call: CallRecord, approval_digest: str) -> Literal["", "started", "finished"]:
-        """Return whether this call of this reply ran with this digest, on whatever branch.
+        """Return whether this call of this reply ran with this digest, on any branch.
 
         "finished": this computer recorded its result. "started": its result is unknown or not
         verified, also if that run had another digest, for example because its tool has changed.
@@ -120,7 +120,7 @@ class CallIndex:
     # -- ends --------------------------------------------------------------------------------
 
     def ends(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
-        """Return the end of each call that came to one; `shared` entries ran on another branch."""
+        """Return the end of each call that has one; `shared` entries ran on another branch."""
         ends = {}
         for entry in entries:
             if not (call_id := ended_call(entry.event)):
@@ -134,28 +134,29 @@ class CallIndex:
 
 
 def _inputs(call: CallRecord, state: State) -> Inputs:
-    """Return what a call was asked for and ran on: its approval digest, or its objects.
+    """Return the key of a call's inputs: calls with an equal key share a cached result.
 
-    Another session of the same journal has no cached results of this one.
+    It holds the approval digest, or else the digests of the objects that the arguments name.
+    It holds the session's first entry too: two sessions of a journal share no cached results.
     """
     inputs = call.approval_digest
     if not (inputs or call.decided):
         values = (v for v in call.recorded_arguments.values() if isinstance(v, str))
-        made = (state.objects.get(value) for value in values)
-        inputs = " ".join(used.digest for used in made if used is not None)
+        named_objects = (state.objects.get(value) for value in values)
+        inputs = " ".join(used.digest for used in named_objects if used is not None)
     return state.root, state.prompt, state.asked_again, call.id, inputs
 
 
 def result_digests(call: CallRecord) -> tuple[str, ...]:
-    """Return the digests of all that a call made or changed, as it is recorded."""
-    made = tuple(made.digest for made in objects_of(call.outcome))
+    """Return the recorded digests of all values that a call made or changed."""
+    digests = tuple(ref.digest for ref in objects_of(call.outcome))
     if call.started is None or not call.started.instance:
-        return made
-    return *made, instance_version(call.id, call.approval_digest)
+        return digests
+    return *digests, instance_version(call.id, call.approval_digest)
 
 
 def instance_version(call_id: str, approval_digest: str) -> str:
-    """Return the name of what a stateful instance is after a call."""
+    """Return the digest that names the value of a stateful instance after a call."""
     return digest("after", call_id, approval_digest)
 
 
@@ -181,7 +182,7 @@ class CallEnd:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person is told of its run."""
+        """Notes about its run, for the person."""
         return tuple(self.meta.get("notes", ()))
 
     @property
@@ -207,5 +208,5 @@ class CallEnd:
 
     @property
     def state(self) -> State:
-        """What was known by then."""
+        """The session's state after it."""
         return state_at(self.journal, self.entry)

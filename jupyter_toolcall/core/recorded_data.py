@@ -1,8 +1,7 @@
-"""Records, and the data in them, never change: dicts and lists are frozen where they enter one.
+"""Records and the data in them never change: a record freezes its dicts and lists.
 
-Tools and policies get arguments of their own (`copied`), and programs read copies: not every
-library takes a subclass of dict and list. Models and hooks read the frozen data: what would change
-them raises TypeError.
+Tools, policies and programs get copies (`copied`), since not every library takes a subclass of
+dict and list. Models and hooks read the frozen data, which raise TypeError on any change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entries that a branch repeats from another one. A range of them is one line of the journal."""
+"""Entries that a branch repeats from another branch. A range of them is one line of the journal."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class Repeat(NamedTuple):
     originals: tuple[str, str]
     """The first and the last of the entries that are repeated."""
     is_stale: bool
-    """Whether the results that the replies answer read otherwise on this branch."""
+    """Whether the model wrote these replies before the results changed."""
 
-    def line(self, seal: Seal | None, above: str | None) -> str:
+    def line(self, seal: Seal | None, previous: str | None) -> str:
         """Return all of these entries as one line; see `journal_entries.line`."""
         data: dict[str, Any] = {"id": self.last, "parent": self.parent}
         data |= {"repeats": [*self.originals], **({"stale": True} if self.is_stale else {})}
-        return line(data, seal, above)
+        return line(data, seal, previous)
 
 
 def repeated_meta(entry: Entry, is_stale: bool = False) -> Mapping[str, Any]:
     """Return the meta of an entry where it is repeated on another branch.
 
-    A reply and a decision name the entry that was there first, by which an approval is good for
-    one start on all branches. A result is a cached one, for which nothing ran.
+    A reply and a decision name the first entry of that kind (`of`), so that an approval allows
+    one start on all branches. A result is a cached result, without meta: nothing ran for it.
     """
     match entry.event:
         case Replied():

@@ -16,9 +16,9 @@ from .events import Decided, Event, from_json, to_json
 from .json_data import at_path, replaced_at
 
 LEAST = 8
-"""Characters of what is known to be a secret: what is shorter is in too many words."""
+"""The fewest characters of a known secret, such as a header's value: shorter ones are in words."""
 SHORTEST = 12
-"""Characters of a value that is taken for a secret by its variable's name."""
+"""The fewest characters of a value that counts as a secret by its variable's name."""
 
 _WHOLE = frozenset(
     {
@@ -167,22 +167,22 @@ class Secrets:
         self._keys: Mapping[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
         self.values: Keys = ()
-        """All that is hidden, the longest first."""
+        """All texts that are hidden, the longest first."""
         self.refresh()
 
     def refresh(self) -> None:
-        """Go by what the environment is now."""
-        # `os.environ` decodes each variable at each look, and this is asked at each call's end.
+        """Read the environment again, if it has changed."""
+        # `os.environ` decodes each variable at each look, and this runs at the end of each call.
         now = dict(getattr(self._environment, "_data", self._environment))
         if now == self._read:
             return
-        self._read, known = now, dict[str, str]()
+        self._read, key_by_value = now, dict[str, str]()
         for key, secret in recognised(dict(self._environment)):
             for spelled, text in _spelled(key, secret):
-                known.setdefault(text, spelled)
-        self._keys = known
-        self.values = tuple(sorted(known, key=len, reverse=True))
-        self._pattern = re.compile("|".join(map(re.escape, self.values))) if known else None
+                key_by_value.setdefault(text, spelled)
+        self._keys = key_by_value
+        self.values = tuple(sorted(key_by_value, key=len, reverse=True))
+        self._pattern = re.compile("|".join(map(re.escape, self.values))) if key_by_value else None
 
     # -- from values to markers --------------------------------------------------------------
 
@@ -196,15 +196,15 @@ class Secrets:
             return data
         return self._replace(data, lambda key: key)
 
-    def mark(self, data: Any, known: Collection[str] = ()) -> tuple[Any, Keys]:
+    def mark(self, data: Any, keys: Collection[str] = ()) -> tuple[Any, Keys]:
         """Return data with markers in place of secrets, and the keys that stand for values.
 
-        `known` are keys of markers that stand for values in it already.
+        `keys` are keys of markers that stand for values in it already.
         """
         if not self.occur(data):
-            return data, tuple(sorted(known))
-        texts = {key for text in _texts(data) for key in _MARKER.findall(text)} - {*known}
-        used = {*known}
+            return data, tuple(sorted(keys))
+        texts = {key for text in _texts(data) for key in _MARKER.findall(text)} - {*keys}
+        used = {*keys}
 
         def unlike_texts(key: str) -> str:
             while key in texts:
@@ -225,7 +225,7 @@ class Secrets:
         return _mapped(data, lambda text: pattern.sub(marker, text))
 
     def unfinished(self, text: str) -> str:
-        """Return a text that still grows, hidden, without the end that may become a secret."""
+        """Return a growing text with secrets hidden, without an end that may begin a secret."""
         start = len(text)
         for value in self.values:
             # The longest end of the text that the value begins with, if it is not all of it.
@@ -250,7 +250,7 @@ class Secrets:
         return _mapped(data, lambda text: _MARKER.sub(value, text) if "{secret:" in text else text)
 
     def variable(self, text: str, keys: Collection[str]) -> str:
-        """Return the variable that holds all of what a text stands for; "" for any other text.
+        """Return the variable whose whole value a marker stands for; "" for any other text.
 
         So `{secret:NAME}` is `os.environ["NAME"]`, where that is no URL with a password in it.
         """
@@ -263,8 +263,8 @@ class Secrets:
         """Return what a marker stands for now, also where that is no secret any more."""
         base, name = key.rstrip("~"), re.split("[#~]", key)[0]
         if name in self._environment:
-            for each, secret in keyed(name, self._environment[name]):
-                for spelled, text in _spelled(each, secret):
+            for value_key, secret in keyed(name, self._environment[name]):
+                for spelled, text in _spelled(value_key, secret):
                     if spelled == base:
                         return text
         raise MissingSecret(
@@ -283,7 +283,7 @@ def marker_keys(data: Any) -> set[str]:
 
 
 def _spelled(key: str, secret: str) -> Iterator[tuple[str, str]]:
-    """Yield the ways in which a secret may be written, each with its key; its own first."""
+    """Yield the spellings of a secret, each with its key; the plain one first."""
     yield key, secret
     for name, spell in _SPELLINGS.items():
         if (text := spell(secret)) != secret:
@@ -291,9 +291,10 @@ def _spelled(key: str, secret: str) -> Iterator[tuple[str, str]]:
 
 
 def _holds(data: Any, values: Keys) -> bool:
-    """This is asked of all that is recorded, so it makes nothing.
+    """Return whether data holds one of these values.
 
-    Several searches for a text are much quicker than one for a choice of texts.
+    It runs for everything that is recorded, so it creates no objects. Several searches for one
+    text are much faster than one regular expression of all texts.
     """
     cls = type(data)
     if cls is str:

@@ -26,7 +26,7 @@ class State(Record, frozen=True):
     """A session at one entry of its journal."""
 
     root: str = ""
-    """The entry that it began with."""
+    """The first entry of the session."""
     opened: Opened = _UNOPENED
     calls: HashTrieMap[str, CallRecord] = _NONE
     order: Trail[str] = msgspec.field(default_factory=Trail)
@@ -36,24 +36,24 @@ class State(Record, frozen=True):
     """The ids of the calls of the last reply."""
     last: Asked | Replied | None = None
     prompt: str = ""
-    """What a person asked last."""
+    """The person's latest prompt."""
     prompts: Trail[tuple[int, str, bool]] = msgspec.field(default_factory=Trail)
-    """All that was asked: the replies before it, the text, and whether it is verified as asked on
-    this computer."""
+    """The person's prompts: the count of replies before it, its text, and whether its entry is
+    verified."""
     asked_again: int = 0
-    """How often that was asked before at the same place."""
+    """How often the same prompt was asked before after the same entry."""
     turns: int = 0
     client_turns: int = 0
     """Replies that a client of the served session gave in the model's place."""
     turns_since: int = 0
-    """Replies since a person spoke last."""
+    """Replies since the latest prompt."""
     stale: bool = False
-    """Whether the last reply was to results that read otherwise now."""
+    """Whether the model wrote the last reply before the results changed."""
     calls_before: int = 0
-    """Calls before a person spoke last."""
+    """Calls before the latest prompt."""
     reminded: int = 0
     done: bool = False
-    """`save` succeeded since a person spoke last."""
+    """Whether `save` succeeded since the latest prompt."""
     outputs: Mapping[str, Any] = NOTHING
     """What the last `save` named: object names, or plain values."""
     names: Trail[str] = msgspec.field(default_factory=Trail)
@@ -64,41 +64,41 @@ class State(Record, frozen=True):
     plain: frozenset[str] = frozenset()
     """The names of the objects that are plain data: a name stands for the value."""
     counts: HashTrieMap[str, int] = _NONE
-    """For each type the last number that was given in order."""
+    """For each type the number of the last object that got the next free name."""
     reserved: HashTrieMap[str, str] = _NONE
-    """The names of objects that calls produced on a replayed branch and not here, with the id of
-    the call. No other object gets them."""
+    """The names of objects that calls produced on a replayed branch and not on this one, with the
+    id of the call. No other object gets them."""
     of_kind: HashTrieMap[str, Trail[str]] = _NONE
     """For each type the names of its objects, in the order in which they came."""
     newest: HashTrieMap[str, str] = _NONE
     succeeded: HashTrieMap[str, Trail[str]] = _NONE
-    """For each tool the ids of its calls that came to a result."""
+    """For each tool the ids of its calls that have a result."""
     sizes: HashTrieMap[str, int] = _NONE
     """For each tool the characters of its longest result."""
     instances: HashTrieMap[str, str] = _NONE
     """For each stateful instance the call that ran on it last."""
     variables: Mapping[str, Any] = NOTHING
-    """What calls made of the session's variables."""
+    """The session variables that calls set, with their latest values."""
     setters: HashTrieMap[str, str] = _NONE
-    """For each of them the call that set it last."""
+    """For each of these variables the call that set it last."""
     marked: HashTrieMap[str, tuple[str, ...]] = _NONE
-    """For each of them the keys of the markers in it that stand for secrets."""
+    """For each of these variables the keys of the markers in it that stand for secrets."""
     code: HashTrieMap[str, str] = _NONE
-    """For each tool what it was made of when it ran last: the digest of a text."""
+    """For each tool the digest of the text that describes its code when it ran last."""
     sent: HashTrieMap[str, str] = _NONE
     """The digests of the definitions that were sent so far, and ("") of the last system text."""
     usage: Usage = _UNUSED
-    said: str = ""
+    reply_text: str = ""
     """The latest text of the model in reply to the latest prompt."""
-    aside: State | None = None
-    """Beside a question of its own: where the session's own work was left."""
+    main_work: State | None = None
+    """During a side question: the state of the main work, which continues after it."""
     settled: int = 0
-    """How often something came to be: an opening, a prompt, or a call's outcome."""
+    """Counts openings, prompts and calls that have an outcome."""
 
     @property
     def inputs(self) -> dict[str, str]:
-        """The names of the objects that the inputs are now, by input."""
-        return {name: self.name_of(made) for name, made in self.opened.inputs}
+        """The names of the inputs' current objects, by input."""
+        return {name: self.name_of(input_object) for name, input_object in self.opened.inputs}
 
     @property
     def tokens(self) -> int:
@@ -121,11 +121,11 @@ class State(Record, frozen=True):
         return (self.calls[call_id] for call_id in self.order)
 
     def next_call(self, call: Call) -> CallRecord:
-        """Return a call that the model does not ask for, as if its next reply did."""
+        """Return a call that the model does not ask for, numbered as if its next reply did."""
         return CallRecord(AskedCall(call, "", len(self.order) + 1, self.turns + 1))
 
     def results_of(self, tool: str) -> Iterator[CallRecord]:
-        """Return the calls of one tool that came to a result, in order."""
+        """Return the calls of one tool that have a result, in order."""
         return (self.calls[call_id] for call_id in self.succeeded.get(tool) or ())
 
     def resolve(self, name: str) -> Made:
@@ -133,13 +133,13 @@ class State(Record, frozen=True):
 
         Raises CallError, which says why there is none, and lists those of that type.
         """
-        made = self.objects.get(name)
-        if made is not None:
-            return made
+        existing = self.objects.get(name)
+        if existing is not None:
+            return existing
         raise self.absent(name)
 
     def absent(self, name: str) -> CallError:
-        """Return what is wrong with a name that no object has."""
+        """Return the error for a name that no object has."""
         call = self._cause(name)
         if call is None:
             return CallError(f"there is no object {name!r}; {self._others(name)}")
@@ -150,7 +150,10 @@ class State(Record, frozen=True):
         )
 
     def _cause(self, name: str) -> CallRecord | None:
-        """Return the call that would produce an object, or the one for which that call failed."""
+        """Return the first call without a result on the way to an object; None where none is known.
+
+        That is the call that would produce it, or a call that would produce an argument of that.
+        """
         call = self.calls.get(self.reserved.get(name) or "")
         while call is not None:
             names = (name for name in call.asked.values() if isinstance(name, str))
@@ -161,12 +164,12 @@ class State(Record, frozen=True):
         return call
 
     def _others(self, name: str) -> str:
-        """Say which objects there are, of the type that a name says where it has any."""
+        """List the newest objects of a name's type, or of all types if that type has none."""
         names = [*reversed(self.of_kind.get(kind_in(name)) or ())][:5]
         return f"objects of that type: {', '.join(names)}" if names else self._kinds()
 
     def oldest(self, kind: str) -> str:
-        """Return the name of the first object of a type; the one that it will have, if none is."""
+        """Return the name of the first object of a type, or the name that it would get."""
         names = self.of_kind.get(kind)
         return names[0] if names else f"{kind}#1"
 
@@ -174,9 +177,9 @@ class State(Record, frozen=True):
         """Return the object of a producer; None where it produced none on this branch."""
         return self.objects.get(self.by_producer.get(producer) or "")
 
-    def name_of(self, made: Made) -> str:
+    def name_of(self, ref: Made) -> str:
         """Return the name of an object of this branch."""
-        return self.by_producer[made.producer]
+        return self.by_producer[ref.producer]
 
     def _kinds(self) -> str:
         return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"
@@ -186,15 +189,15 @@ START = State()
 
 
 class AskPerson(Record, frozen=True):
-    """It is the person's turn to say something."""
+    """The session waits for the person's next prompt."""
 
 
 class AskModel(Record, frozen=True):
-    """It is the model's turn."""
+    """The session asks the model next."""
 
 
 class Remind(Record, frozen=True):
-    """The model stopped before it was through, and is told so once."""
+    """The model stopped before its work was done: the session reminds it once."""
 
     text: str
 
@@ -212,7 +215,7 @@ class Clarify(Record, frozen=True):
 
 
 class ResumeCall(Record, frozen=True):
-    """A call's tool asked the person for input, and goes on with the response."""
+    """A call's tool asked the person for input, and resumes with the response."""
 
     call: CallRecord
 
@@ -232,8 +235,8 @@ def next_step(
 ) -> Step:
     """Return what a session waits for.
 
-    `reminder` tells what the model is told if it stops, and `ends_run` whether the run is over
-    after a call of the last reply.
+    `reminder` returns the text for a model that stopped too early, "" for none. `ends_run` returns
+    whether the run is over after a call of the last reply.
     """
     if state.open:
         return step_of(state.calls[state.open[0]])

@@ -1,4 +1,4 @@
-"""The fold that computes a session's state: what each event changes, and how objects are named."""
+"""The fold that computes a session's state: what each event changes in it."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from .recorded_data import FrozenDict, replace
 from .state import START, State
 
 
-def settle(state: State, call: CallRecord, end: Finished) -> State:
-    """Return the state in which a call came to its outcome."""
+def finish_call(state: State, call: CallRecord, end: Finished) -> State:
+    """Return the state after a call has its outcome."""
     outcome = with_producers(call.id, end.outcome)
-    made = objects_of(outcome)
-    for each in made:
-        state = introduce(state, each)
+    objects = objects_of(outcome)
+    for ref in objects:
+        state = introduce(state, ref)
     if end.reserved_names:
         state = reserve(state, end.reserved_names, call.id)
-    names, reserved = tuple(map(state.name_of, made)), end.reserved_names
+    names, reserved = tuple(map(state.name_of, objects)), end.reserved_names
     call = replace(call, outcome=outcome, objects=names, reserved_names=reserved, repeated=False)
     changes = (
         _changes_of_result(state, call, outcome, end.secrets)
@@ -74,7 +74,7 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
 def _changes_of_result(
     state: State, call: CallRecord, outcome: Outcome, keys: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return what a result changes beside its call; `keys` are those of the markers in it."""
+    """Return the fields that a result changes; `keys` are those of its markers."""
     before = state.succeeded.get(call.tool) or Trail()
     changes: dict[str, Any] = {"succeeded": state.succeeded.insert(call.tool, before.add(call.id))}
     # A call that failed worked on a copy that is gone, so it leaves no trace here.
@@ -94,7 +94,7 @@ def _changes_of_result(
 
 
 def state_at(journal: Journal, head: str | None) -> State:
-    """Return the state that the entries up to `head` lead to."""
+    """Return the state after the entries up to `head`."""
     return journal.fold(head, evolve, START, checks_entries=True)
 
 
@@ -120,6 +120,7 @@ def evolve(state: State, entry: Entry) -> State:
             if code := entry.meta.get("code"):
                 state = replace(state, code=state.code.insert(call.tool, code))
             code = state.code.get(call.tool) or call.code
+            # Its approval is this entry if the policy gave it, else the person's decision before.
             verified = entry.is_effective if started.approval_digest else call.verified
             return _put(state, call.with_start(started, verified, code))
         case Finished(call_id, InputNeeded() as asked):
@@ -135,7 +136,7 @@ def evolve(state: State, entry: Entry) -> State:
             if uses:
                 call = call.with_start(Started(call_id, None, uses), call.verified, call.code)
             end = end if entry.verified or not end.secrets else replace(end, secrets=())
-            return settle(state, call, end)
+            return finish_call(state, call, end)
 
 
 Transition = Literal["is decided on", "starts by policy", "starts by person", "pauses", "ends"]
@@ -143,23 +144,23 @@ _STATUS_BEFORE: Mapping[Transition, tuple[RecordedStatus, ...]] = {
     "is decided on": ("proposed", "approved", "input required", "unknown"),
     "starts by policy": ("proposed", "approved", "unknown"),
     "starts by person": ("approved",),
-    # A call whose tool has started is unknown until it ends: the journal says nothing of it.
+    # A call whose tool has started is unknown until it ends: its running is not recorded.
     "pauses": ("unknown",),
     "ends": ("proposed", "approved", "unknown"),
 }
-"""What a call may be for each event about it."""
+"""The statuses that a call may have before each kind of event."""
 
 
 def _start_by(state: State, started: Started) -> Transition:
-    """Return by whose approval a call starts, or goes on after a round of input."""
+    """Return by whose approval a call starts, or resumes after a round of input."""
     last = state.call(started.call_id).open_round
     is_response = last is not None and last.response is not None
-    # Another machine's round is history, and so is what followed it.
+    # A round that is not verified leaves its call unknown: only "starts by policy" allows that.
     by_policy = started.approval_digest != "" or is_response
     return "starts by policy" if by_policy else "starts by person"
 
 
-_OF_OWN_WORK = (
+_OF_MAIN_WORK = (
     *("last", "prompt", "asked_again", "turns_since", "calls_before"),
     *("reminded", "done", "outputs"),
 )
@@ -172,12 +173,12 @@ _NOTHING_YET: Mapping[str, Any] = {
 
 
 def _open(state: State, opened: Opened) -> State:
-    state = _back(state)
-    beside = {"aside": state, **_NOTHING_YET} if opened.aside else {}
+    state = _after_side_question(state)
+    beside = {"main_work": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
     state = replace(state, opened=opened, instances=instances, settled=state.settled + 1, **beside)
-    for _, made in opened.inputs:
-        state = introduce(state, made)
+    for _, input_object in opened.inputs:
+        state = introduce(state, input_object)
     return state
 
 
@@ -186,19 +187,18 @@ def opened_as(opened: Opened) -> State:
     return _open(START, opened)
 
 
-def _back(state: State) -> State:
-    """Return the state in which the session's own work goes on where it was left."""
-    left = state.aside
-    if left is None:
+def _after_side_question(state: State) -> State:
+    """Return the state after a side question, with the main work as it was left."""
+    main_work = state.main_work
+    if main_work is None:
         return state
-    own = {name: getattr(left, name) for name in _OF_OWN_WORK}
-    return replace(
-        state, aside=None, opened=replace(left.opened, inputs=state.opened.inputs), **own
-    )
+    work_fields = {name: getattr(main_work, name) for name in _OF_MAIN_WORK}
+    opened = replace(main_work.opened, inputs=state.opened.inputs)
+    return replace(state, main_work=None, opened=opened, **work_fields)
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
-    """Return the instances that were used, without those that are replaced by another one now."""
+    """Return the instances that were used, without those that this opening replaces."""
     used, before = state.instances, dict(state.opened.instances)
     for name, digest in opened.instances:
         if name in used and before.get(name) != digest:
@@ -216,7 +216,7 @@ def _ask(state: State, asked: Asked, verified: bool) -> State:
     _demand_results(state)
     if asked.by == "session":
         return replace(state, last=asked, reminded=state.reminded + 1)
-    state = state if state.last is None else _back(state)
+    state = state if state.last is None else _after_side_question(state)
     return replace(
         state,
         last=asked,
@@ -226,7 +226,7 @@ def _ask(state: State, asked: Asked, verified: bool) -> State:
         turns_since=0,
         reminded=0,
         done=False,
-        said="",
+        reply_text="",
         settled=state.settled + 1,
         calls_before=len(state.order),
     )
@@ -250,7 +250,7 @@ def _reply(state: State, reply: Replied, entry: Entry) -> State:
         turns_since=state.turns_since + 1,
         stale=stale,
         usage=state.usage.plus(reply.usage),
-        said=(reply.text if reply.said is None else reply.said) or state.said,
+        reply_text=(reply.text if reply.said is None else reply.said) or state.reply_text,
     )
 
 
@@ -260,7 +260,8 @@ def _with_calls(
     calls, order, turn, meta = state.calls, state.order, state.turns + 1, entry.meta
     why = str(meta.get("may_have_run", "kept" if "kept" in meta else ""))
     history = why if entry.verified else "unverified"
-    said_first, by = str(meta.get("of", entry.id)), str(meta.get("by", ""))
+    first_reply, by = str(meta.get("of", entry.id)), str(meta.get("by", ""))
+    # A repeated reply costs nothing: its tokens count where the model gave it.
     usage = None if "of" in meta else reply.usage
     tokens = usage.input + usage.output if usage is not None else 0
     for index, call in enumerate(reply.calls):
@@ -276,7 +277,7 @@ def _with_calls(
             index=index,
             stale=stale,
             history=history,
-            reply=said_first,
+            reply=first_reply,
             secrets=reply.secrets,
             tokens=0 if index else tokens,
             by=by,
@@ -294,15 +295,15 @@ def _decide(state: State, decided: Decided, verified: bool, entry: str) -> State
     match decided:
         case Decided(decision="reject", reason=reason):
             end = Finished(call.id, Failed(reason), reserved_names=names)
-            return settle(state, call, end)
+            return finish_call(state, call, end)
         case Decided(decision="answer", result=result):
             end = Finished(call.id, result or Data(None), reserved_names=names)
-            return settle(state, call, end)
+            return finish_call(state, call, end)
     return _put(state, call)
 
 
 def _responded(call: CallRecord, response: Decided, verified: bool, entry: str) -> CallRecord:
-    """Return a call as it stands with a person's response to its open round of input."""
+    """Return a call with a person's response to its open round of input."""
     if call.open_round is None or len(call.rounds) != response.round:
         raise NotYourTurn(f"call {call.id} does not wait for a response to round {response.round}")
     if response.decision not in ("answer", "reject"):

@@ -87,15 +87,15 @@ def shortened_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a question that names the nearest of the known names, or nothing."""
-    close = nearest_name(name, known)
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a question that suggests the nearest of the names; "" if none is near."""
+    close = nearest_name(name, names)
     return f" Did you mean {close}?" if close else ""
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the known name that a mistyped one is nearest to, "" where none is near."""
-    names = list(known)
+def nearest_name(name: str, candidates: Iterable[str]) -> str:
+    """Return the candidate that a mistyped name is nearest to; "" if none is near."""
+    names = list(candidates)
     close = get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
     return close[0] if close else ""
 
@@ -120,7 +120,7 @@ def progress_bar(total: int, label: str, unit: str, leave: bool = True) -> Any:
 
     Without `leave` nothing of it stays.
     """
-    # Importing it takes longer than the extension has.
+    # Imported late: it takes longer than loading the extension may take.
     from tqdm import tqdm
 
     # A kernel's output is no terminal. A bar of text leaves nothing there, a widget would.

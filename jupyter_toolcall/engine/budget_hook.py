@@ -18,7 +18,7 @@ from .session_values import PreparedCall
 
 @dataclass(frozen=True)
 class BudgetHook(SessionHooks):
-    """Holds the next reply while it does not fit the budget. What is replayed asks no model."""
+    """Holds the next reply while the budget is too small. A replayed reply is never held."""
 
     budget: Budget
 

@@ -19,7 +19,7 @@ from .session_values import PreparedCall, SessionValues, ToolInputs
 
 
 def call_effect(ready: PreparedCall, state: State, values: SessionValues, model: Any) -> str:
-    """Return the effect of a call that can run; "" if it has none, or a value is not at hand."""
+    """Return the effect of a call that can run; "" if it has none, or a value is missing."""
     effect = ready.tool.effect
     if effect is None:
         return ""
@@ -38,7 +38,7 @@ def call_effect(ready: PreparedCall, state: State, values: SessionValues, model:
 def next_names(cursor: Cursor, calls: Sequence[CallRecord]) -> dict[str, str]:
     """Return what names the objects that open calls will make, if each call makes its own.
 
-    What comes after the last of `calls` is not looked at: a reply may have thousands.
+    Calls after the last of `calls` are skipped: a reply may have thousands.
     """
     names, recorded, state = dict[str, str](), cursor.recorded_state(), cursor.state
     last = max((call.step for call in calls if call.outcome is None), default=0)

@@ -1,5 +1,4 @@
-"""What a person is warned of at a call: what went wrong though the session goes on, and what to
-do about it."""
+"""Warnings at a call: what went wrong although the session continues, and what to do about it."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ def call_warning(
 ) -> CallWarning | None:
     """Return the warning at a call; None at one that is `running`, and where there is none.
 
-    Of several, the first one names the kind, and the texts of all stand one after the other.
+    If there are several, the first one gives the kind, and the texts of all are joined.
     """
     warnings = [*_warnings(call, end, state)]
     if not warnings or call.id in running:
@@ -103,8 +102,10 @@ def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
 
 
 def _unrepaired_failure(call: CallRecord, state: State) -> CallRecord | None:
-    """Return the last failed call before a `save` that saved, where its tool never succeeded
-    afterwards. What came before the `save` before it was told there."""
+    """Return the last failed call before a successful `save`, if its tool never succeeded later.
+
+    An earlier `save` has already warned of the calls before it.
+    """
     if call.tool != SAVE or call.status not in REPAIRED or not state.opened.outputs:
         return None
     repaired = {SAVE}

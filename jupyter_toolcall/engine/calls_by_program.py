@@ -32,9 +32,10 @@ def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
     """Run a call of the last reply, in any order, and return its record.
 
-    The program's word approves it, whatever the policy. A call that does not fit its tool
-    fails, and the model is told. Raises NotYourTurn where the call has a result or is none,
-    UsageError for a request to a person, KeyboardInterrupt once that is written down.
+    The program approves the call with this, whatever the policy says. A call that does not fit
+    its tool fails, and the model gets the error. Raises NotYourTurn where the call has a result
+    or is none, UsageError for a request to a person, KeyboardInterrupt after the interrupted call
+    is recorded.
     """
     call = _unanswered(cursor, call_id)
     if cursor.running:
@@ -70,12 +71,12 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
 
 
 def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
-    """Record what the program's own run of a call came to, and return the call.
+    """Record the result of a call that the program ran itself, and return the call.
 
     A result is plain data, an object (its value or its name), a list of objects, or an
-    exception, which is a failure. Each call takes one, in any order; the model is told in
-    call order. Raises NotYourTurn where the call has a result or is none, UsageError for a
-    call of the scheme's own, CallError for the name of an object that there is not.
+    exception, which is a failure. Each call takes one, in any order; the model gets them in call
+    order. Raises NotYourTurn where the call has a result or is none, UsageError for a call of the
+    scheme's own tools, CallError for a name that no object has.
     """
     call = _unanswered(cursor, call_id)
     if any(tool.name == call.tool for tool in cursor.offer.own):
@@ -109,7 +110,7 @@ def _named(cursor: Cursor, call: CallRecord) -> Uses:
         arguments = dict(call.asked)
     named = references(parameters_schema(tool), arguments, fits_in(state.objects, state.plain))
     objects = ((argument, state.objects.get(name)) for argument, name in named)
-    return {argument: made.producer for argument, made in objects if made is not None}
+    return {argument: ref.producer for argument, ref in objects if ref is not None}
 
 
 def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
@@ -129,7 +130,7 @@ def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
 
 
 def all_answered(cursor: Cursor) -> None:
-    """Raise NotYourTurn, naming them, while calls have no result."""
+    """Raise NotYourTurn while calls have no result; the error names them."""
     ids = cursor.state.open
     if ids:
         raise NotYourTurn(
@@ -138,10 +139,9 @@ def all_answered(cursor: Cursor) -> None:
 
 
 def generate(cursor: Cursor) -> Reply | None:
-    """Return what the model would say now; nothing is recorded, nothing runs.
+    """Ask the model and return its reply; nothing is recorded, nothing runs.
 
-    None where the model has nothing to say yet. Raises NotYourTurn, naming the calls, while
-    calls have no result.
+    None where the model gives no reply. Raises NotYourTurn while calls have no result.
     """
     all_answered(cursor)
     reply, context = request_reply(cursor, cursor.request), cursor.context

@@ -1,8 +1,8 @@
 """Read-only calls of one reply that run together, at most `jobs` at a time.
 
-They run ahead of their turn and are recorded at it, in call order, by the same steps as calls that
-run one after the other: the journal is the same. What ended early waits in memory. Where it is lost
-with the kernel the call runs again, which a read-only one may.
+They run ahead of their turn. The session records them in call order, by the same steps as calls
+that run one after the other, so that the journal is the same. An early result waits in memory. If
+the kernel ends before it is recorded, the call runs again, which is safe for a read-only call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .session_values import PreparedCall
 from .turn import around_execution, run_call, while_running
 
 UPDATE = 1.0
-"""Seconds after which the panel is shown again how long the calls have run."""
+"""Seconds after which the panel updates how long the calls have run."""
 _THREADS = CallThreads()
 
 
@@ -48,9 +48,8 @@ _THREADS = CallThreads()
 def _ahead_of_turn(cursor: Cursor, begun: Container[str]) -> Iterator[PreparedCall]:
     """Yield the open calls that may run before their turn and have not `begun`, in call order.
 
-    They are the first ones that nobody has to decide on, that change nothing, and that mean the
-    same whatever the calls before them return. The first other call ends them, since no call is
-    moved across one that writes.
+    These calls need no decision, change nothing, and do not depend on the results of the calls
+    before them. The first other call ends the sequence: no call may overtake a call that writes.
     """
     state = cursor.state
     for call in (state.calls[call_id] for call_id in state.open):
@@ -73,7 +72,7 @@ def _ready_to_run(cursor: Cursor, call: CallRecord, state: State) -> PreparedCal
     except (CallError, Absent, MissingSecret):
         return None
     tool = ready.tool
-    # The state of an instance, and session variables, are what the call before left.
+    # The call before may change the instance, or the session variables.
     depends = bool(tool.instance or tool.reads)
     if of_scheme or depends or not tool.read_only or tool.for_person or ready.missing is not None:
         return None
@@ -83,18 +82,18 @@ def _ready_to_run(cursor: Cursor, call: CallRecord, state: State) -> PreparedCal
 
 
 def _has_shared_values(cursor: Cursor, ready: PreparedCall, state: State) -> bool:
-    """Return whether a tool gets a value that cannot be copied, so that others get the same."""
+    """Return whether a call gets a value that cannot be copied, and that other calls share."""
     values = cursor.context.values
     objects = map(state.produced_object, ready.uses.values())
     return any(used is not None and used.digest in values.uncopied for used in objects)
 
 
 def _is_independent(cursor: Cursor, call: CallRecord, ready: PreparedCall, state: State) -> bool:
-    """Return whether a call means the same whatever the calls before it return."""
-    # A scheme fills in the newest object, or the current one, which they may make.
+    """Return whether a call does not depend on the results of the calls before it."""
+    # A scheme fills in the newest or the current object, which these calls may make.
     if completed(cursor.context.scheme, call, ready.tool, state) != dict(call.asked):
         return False
-    # What is no name yet may be the name of an object that they make.
+    # A name that no object has yet may become the name of an object that they make.
     return all(text in state.objects for text in _texts(call.asked) if NAME.fullmatch(text))
 
 
@@ -121,7 +120,7 @@ class _Run:
     execution: ToolExecution
     began: float
     context: Context
-    """That of the call's hooks: spans of calls that run together do not nest."""
+    """The context of the call's hooks: spans of calls that run together do not nest."""
     note: Callable[[Outcome], None]
     close: Callable[[], object]
     """Closes the hooks."""
@@ -133,8 +132,8 @@ class _Run:
 def run_together(cursor: Cursor) -> Entry | None:
     """Run the first open calls together, where several may, and record them in call order.
 
-    Returns the last entry; None where none was recorded, so that the next step is another one.
-    Raises KeyboardInterrupt once all that had begun is recorded.
+    Returns the last entry; None where none was recorded: then the caller takes an ordinary step.
+    Raises KeyboardInterrupt after all calls that had begun are recorded.
     """
     group, ends = _CallsTogether(cursor), cursor.early_ends
     cursor.early_ends = {call_id: ends[call_id] for call_id in cursor.state.open if call_id in ends}
@@ -158,7 +157,7 @@ class _CallsTogether:
     """The ids of the calls that ended, in the order in which they did."""
 
     def run(self) -> Entry | None:
-        """Run calls, and record each as soon as it is its turn and it has ended."""
+        """Run calls, and record each as soon as it has ended and all before it are recorded."""
         cursor, entry = self.cursor, None
         while open_calls := cursor.state.open:
             for ready in self.next_calls():
@@ -181,7 +180,7 @@ class _CallsTogether:
         return run_call(self.cursor, state.calls[call_id], state)
 
     def next_calls(self) -> list[PreparedCall]:
-        """Return the calls that begin now. One that would run alone has its ordinary turn."""
+        """Return the calls that begin now. A single call runs as an ordinary step instead."""
         begun = self.running.keys() | self.cursor.early_ends.keys()
         most = self.cursor.context.jobs - len(self.running)
         calls = [*islice(_ahead_of_turn(self.cursor, begun), most)]
@@ -205,12 +204,12 @@ class _CallsTogether:
         context = self.cursor.context
         executor = context.executor_of(ready.tool)
         execution = ToolExecution(ready, self.cursor.state, context.values, executor)
-        own, hooks = copy_context(), around_execution(self.cursor, ready)
-        note = own.run(hooks.__enter__)
-        close = lambda: own.run(hooks.__exit__, None, None, None)  # noqa: E731
-        run = _Run(execution, context.clock(), own, note, close)
-        own.run(set_prints, execution.printed)
-        own.run(set_cancellation, run.cancellation)
+        run_context, hooks = copy_context(), around_execution(self.cursor, ready)
+        note = run_context.run(hooks.__enter__)
+        close = lambda: run_context.run(hooks.__exit__, None, None, None)  # noqa: E731
+        run = _Run(execution, context.clock(), run_context, note, close)
+        run_context.run(set_prints, execution.printed)
+        run_context.run(set_cancellation, run.cancellation)
         return run
 
     def _take_arrival(self) -> None:
@@ -248,7 +247,7 @@ class _CallsTogether:
         self._keep(run, run.execution.outcome_of_error(error), interrupted)
 
     def _keep(self, run: _Run, outcome: Outcome, interrupted: bool = False) -> None:
-        """Keep how a call ended until it is its turn."""
+        """Keep the end of a call until its turn."""
         call_id = run.execution.ready.call_id
         ms = milliseconds(run.began, self.cursor.context.clock())
         del self.running[call_id], self.cursor.running[call_id]
@@ -259,9 +258,9 @@ class _CallsTogether:
             raise KeyboardInterrupt
 
     def stop(self) -> None:
-        """End all calls that run and record them: what has not ended is interrupted.
+        """End all running calls and record them: a call that has not ended is interrupted.
 
-        Nothing of them must not run twice, since they are read-only.
+        Any of them may run again later, since they are read-only.
         """
         for run in [*self.running.values()]:
             with suppress(KeyboardInterrupt):
@@ -270,7 +269,7 @@ class _CallsTogether:
                 else:
                     error = NotBegun() if self._cancel(run) else KeyboardInterrupt()
                     self._end_with_error(run, error)
-        # A call that asks a person stays open, and those behind it run again once it has ended.
+        # A call that asks a person stays open, and the calls after it run again later.
         ends = self.cursor.early_ends
         while (open_calls := self.cursor.state.open) and open_calls[0] in ends:
             with suppress(KeyboardInterrupt):
@@ -285,7 +284,7 @@ class _CallsTogether:
         return future is None or (future.cancel() and never_runs(future, executor))
 
     def leave(self) -> None:
-        """Cancel what still runs where an entry could not be written."""
+        """Cancel the calls that still run, after an entry could not be written."""
         for run in self.running.values():
             self._cancel(run)
         self.cursor.running.clear()

@@ -28,7 +28,7 @@ def record_client_call(
 ) -> Entry:
     """Record that a client asks for a call, as a reply in the model's place; nothing runs.
 
-    The call is checked when it runs, and fails as a model's does. `by` names the client in the
+    The call is checked when it runs, as a model's call is. `by` names the client in the
     journal, such as "mcp:claude-code". Raises NotYourTurn where the client has to wait, CallError
     for arguments that are no JSON.
     """

@@ -81,7 +81,7 @@ class Cursor:
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""
     _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
-    """The calls as programs saw them last, by id: as they are recorded, and as they were shown."""
+    """The calls that programs read last, by id: the recorded call, and the one from `shown`."""
     _offered: tuple[int, Offer] | None = None
     _prepared: tuple[str, dict[str, tuple[CallRecord, PreparedCall, bool]]] = field(
         default_factory=lambda: ("", {})
@@ -163,7 +163,7 @@ class Cursor:
             event = with_names(event, self.state, self.recorded_state())
         journal = self.context.journal
         entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
-        # Read now: later, the states of old entries would have to be folded again.
+        # Read now: later, the states of old entries would have to be computed again.
         CallIndex.of(journal)
         return entry
 
@@ -228,7 +228,7 @@ class Cursor:
         return cached[1:]
 
     def runnable(self, call: CallRecord, state: State) -> PreparedCall | None:
-        """Return a call that can run; None where it does not fit, or a value is not at hand."""
+        """Return a call that can run; None where it does not fit, or a value is missing."""
         try:
             return self.prepared(call, state)[0]
         except (CallError, Absent):
@@ -262,7 +262,7 @@ class Cursor:
         context, head = self.context, self.head
 
         def origins() -> Mapping[str, ArgumentOrigin]:
-            # Where the newest state has the call too, it counts: all calls are read in one pass.
+            # The newest state is used if it has this call: one pass reads the origins of all calls.
             state = self.state
             if state.calls.get(call.id) is not call:
                 state = state_at(context.journal, head)
@@ -279,8 +279,10 @@ class Cursor:
         return call.asked if ready is None else ready.arguments
 
     def is_current(self, tool: Tool) -> bool:
-        """Return whether the server of a tool still defines it so; else the session has it as it is
-        now, and a person decides on it. Raises CallError where the server does not say.
+        """Return whether the server of a tool still defines it as before.
+
+        If not, the session takes the new definition, and a person decides on its calls. Raises
+        CallError where the server does not answer.
         """
         now = tool.current() if tool.current is not None else None
         if now is None and not tool.changed:
@@ -307,7 +309,7 @@ class ExtensionRow:
         return ()
 
     def invitation(self) -> str:
-        """Return what running the cell is good for, shown where the session has no calls yet."""
+        """Return a sentence on why to run the cell, for a session that has no calls yet."""
         return ""
 
 
@@ -384,15 +386,15 @@ class SessionContext:
     breakpoints: frozenset[str] = frozenset()
     """The tools whose calls always wait: a person's breakpoints."""
     current_inputs: Mapping[str, Made] = field(default_factory=dict)
-    """The inputs with their values of now; the journal may record others."""
+    """The inputs with their current values; the journal may record older ones."""
     unreliable_reason: str = ""
     """Why the results in the journal cannot be relied on; "" where they can."""
     hooks: tuple[SessionHooks, ...] = ()
     """The hooks of optional features."""
     on_wait: Callable[[str], object] = lambda reason: None
-    """Gets why a model is asked again, and when, where the model has no `on_wait` of its own."""
+    """Gets why and when a model is asked again, if the model has no `on_wait` of its own."""
     sharing: Sharing = field(default_factory=Sharing)
-    """What a model is sent of a table wherever a text holds one."""
+    """Which parts of a table a model is sent, in any text."""
     executor: Executor | None = None
     """Where the tools run that are marked for an executor; None: in the kernel."""
     jobs: int = 1
@@ -409,7 +411,7 @@ class SessionContext:
 
     @property
     def call_index(self) -> CallIndex:
-        """What the journal says of calls on all its branches."""
+        """The index of the journal's calls on all branches."""
         return CallIndex.of(self.journal)
 
     def origins(self, state: State, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
@@ -422,7 +424,7 @@ class SessionContext:
         return self.secrets.hide
 
     def content_text(self, value: Any) -> str:
-        """Return what a model is sent of a value's content: of tables no more than is shared."""
+        """Return the text of a value's content for a model; of a table only what is shared."""
         return content_text(value, self.hide, lambda table: table_text(table, self.sharing))
 
     def executor_of(self, tool: Tool) -> Executor | None:
@@ -432,6 +434,6 @@ class SessionContext:
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""
         if tool not in self.toolbox:
-            known = list(self.toolbox.names)
-            raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, known)}")
+            names = list(self.toolbox.names)
+            raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, names)}")
         self.breakpoints = self.breakpoints | {tool} if on else self.breakpoints - {tool}

@@ -58,11 +58,11 @@ def decision_event(
     reason: str = "",
     approval_digest: str | None = None,
 ) -> Decided:
-    """Return the event of a decision; `bound` is the digest of the call as it was shown, if named.
+    """Return the event of a decision; `approval_digest` is that of the call as it was shown.
 
-    Of a call that asks for input, "answer" and "reject" respond to that. Raises NotYourTurn where
-    the call does not wait, or is no longer what was shown; CallError where it could not run with
-    these arguments; UsageError for another word.
+    If a call asks for input, "answer" and "reject" respond to that. Raises NotYourTurn where the
+    call does not wait, or has changed since it was shown; CallError where it could not run with
+    these arguments; UsageError for an unknown decision.
     """
     demand_decision(decision)
     state = cursor.state
@@ -86,11 +86,11 @@ def decision_event(
 def decide_all(
     cursor: Cursor, calls: Mapping[str, str], decision: Decision, reason: str = ""
 ) -> None:
-    """Decide alike on exactly these calls, each by its approval digest, or on none."""
+    """Record one decision for all these calls, given with their approval digests, or for none."""
     cursor.refresh()
     events = [
-        decision_event(cursor, call, decision, reason=reason, approval_digest=bound)
-        for call, bound in calls.items()
+        decision_event(cursor, call, decision, reason=reason, approval_digest=shown_digest)
+        for call, shown_digest in calls.items()
     ]
     for event in events:
         cursor.decide(event, "person")
@@ -99,9 +99,9 @@ def decide_all(
 def demand_decision(decision: str) -> None:
     """Raise UsageError for a word that is no decision."""
     if decision not in DECISIONS:
-        known = ", ".join(DECISIONS)
+        names = ", ".join(DECISIONS)
         raise UsageError(
-            f"{decision!r} is no decision; there are {known}.{nearest(decision, DECISIONS)}"
+            f"{decision!r} is no decision; there are {names}.{nearest(decision, DECISIONS)}"
         )
 
 
@@ -140,7 +140,7 @@ def decided_event(
     result: Any,
     reason: str,
 ) -> Decided:
-    """Return a decision on a call as an event; what it may run is not bound yet."""
+    """Return a decision on a call as an event, without its approval digest."""
     match decision:
         case "edit":
             if arguments is None:
@@ -158,7 +158,7 @@ def decided_event(
 def edit_event(
     cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any], reason: str
 ) -> Decided:
-    """Return the decision that a call runs with a person's arguments, all of them.
+    """Return the decision that a call runs with a person's arguments in place of all its own.
 
     Raises CallError for arguments that are not JSON.
     """
@@ -169,17 +169,17 @@ def edit_event(
 def _marked(
     cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Keys]:
-    """Return a person's arguments as they are kept: with markers in place of secrets.
+    """Return a person's arguments with markers in place of secrets, and the keys of the markers.
 
-    A marker that the call has keeps its meaning. Any other one that somebody writes is a text,
-    so nobody gets a value of the environment by writing its name.
+    A marker that the call has still stands for its secret. Any other marker is plain text, so
+    that nobody gets a value of the environment by writing its name.
     """
     values = dict(arguments)
     ready = cursor.runnable(call, cursor.state)
     if ready is not None and ready.inputs is not None:
         inputs = ready.inputs.arguments
         plain = {path[0] for path in ready.inputs.plain}
-        # What was filled in has its value by other keys than the call's.
+        # A value that was filled in has keys that the call has not: `mark` finds them again.
         same = (n for n in inputs.keys() - plain if values.get(n) == ready.arguments.get(n))
         values |= {name: inputs[name] for name in same if name in values}
     keys: Keys = ()
@@ -190,7 +190,7 @@ def _marked(
 
 
 def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
-    """Return a person's answer to a call; a request to a person is kept as it was put."""
+    """Return a person's answer to a call; that to a request records the arguments as shown."""
     tool, outcome = cursor.tool_named(call.tool), answer_outcome(cursor, call, result)
     shown = cursor.arguments_to_run(call) if tool is not None and tool.for_person else call.asked
     arguments = None if shown == call.asked else shown
@@ -204,11 +204,11 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
     """
 
     def resolve(name: str, types: tuple[type, ...]) -> Made:
-        made, kinds = cursor.state.resolve(name), cursor.context.values.kinds
+        ref, kinds = cursor.state.resolve(name), cursor.context.values.kinds
         names = [kinds.get(cls) or kind_name(cls) for cls in types]
-        if made.kind not in names:
-            raise CallError(f"must be a {' or a '.join(names)}; {name} is a {made.kind}")
-        return made
+        if ref.kind not in names:
+            raise CallError(f"must be a {' or a '.join(names)}; {name} is a {ref.kind}")
+        return ref
 
     call = cursor.state.call(call_id)
     tool = cursor.tool_named(call.tool)
@@ -255,14 +255,14 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
 
 
 def _answered(cursor: Cursor, call: CallRecord, held: HeldObject, index: int) -> Made:
-    """Return an object that a person gave as a new one."""
+    """Store an object that a person gave, and return it."""
     values, recorded = cursor.context.values, recorded_value(held.value)
     key = digest("answered", cursor.head, call.id, recorded.content, index)
-    made = Made(held.kind, key, recorded.content)
-    values.store(made, recorded)
-    # No replay could make again what a person gave.
-    values.save((made.digest,))
-    return made
+    ref = Made(held.kind, key, recorded.content)
+    values.store(ref, recorded)
+    # No replay could compute it again.
+    values.save((ref.digest,))
+    return ref
 
 
 def recorded_result(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> Entry | None:
@@ -275,7 +275,7 @@ def recorded_result(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> En
 
 
 def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, following: bool) -> None:
-    """Record that a person keeps what is recorded of a call; with `rest` of all that follows too.
+    """Record that a person keeps the recorded result of a call; with `following` all later ones.
 
     Nothing runs. Raises NotYourTurn where the call does not wait, has changed since it was
     shown, or has no recorded result.
@@ -293,7 +293,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
         raise NotYourTurn(f"call {call_id} holds secrets of another computer: edit it or reject it")
     if following and entries[0].parent == cursor.head:
         ended = {ended_call(entry.event) for entry in entries} - {""}
-        # What has no result is not kept: that would let a policy, or an approval, run it.
+        # A call without a result is not kept: a policy, or an approval, could then run it.
         kept = [entry for entry in entries if _is_over(entry, ended)]
         cursor.context.journal.adopt({entry.id: _kept(entry) for entry in kept})
         cursor.head, cursor.replay_queue.position = entries[-1].id, len(cursor.replay_queue.entries)
@@ -312,7 +312,7 @@ def _is_over(entry: Entry, ended: Collection[str]) -> bool:
 
 
 def _has_foreign_secrets(entry: Entry) -> bool:
-    """Return whether a person's word would give another's markers values of this environment."""
+    """Return whether keeping an entry would give another computer's markers this user's secrets."""
     return not entry.verified and bool(getattr(entry.event, "secrets", ()))
 
 
@@ -320,7 +320,7 @@ def _kept(entry: Entry) -> Mapping[str, Any]:
     """Return the meta of an entry that a person vouches for."""
     meta = {key: value for key, value in entry.meta.items() if key != "may_have_run"}
     if isinstance(entry.event, Replied):
-        # Where a kept value is not at hand, its call is asked about, and run by no policy.
+        # If a kept value is missing later, a person is asked about its call: no policy runs it.
         return {**meta, "kept": True}
     return {**meta, "by": "person"} if isinstance(entry.event, Decided | Finished) else meta
 
@@ -343,7 +343,7 @@ def pending_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
 
 
 def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> bool:
-    """Return whether a call waits for a person; `follows`: one before it does."""
+    """Return whether a call waits for a person; `follows`: whether a call before it waits."""
     if call.id in cursor.running:
         return False
     if call.status == "unknown" or call.open_round is not None:
@@ -353,13 +353,13 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         over = call.id in cursor.replay_queue.superseded
         return over or next_entry is None or call_id_of(next_entry.event) != call.id
     try:
-        ready, own = cursor.prepared(call, state)
+        ready, is_scheme_tool = cursor.prepared(call, state)
     except Absent:
         return True
     except CallError:
-        # What can't be prepared yet is decided on with the call before it, which may make it fit.
+        # A call that does not fit yet waits with the call before it, whose result may make it fit.
         return follows and call.status == "proposed"
-    of_scheme = own and call.status != "approved"
+    of_scheme = is_scheme_tool and call.status != "approved"
     return isinstance(permission(cursor, call, ready, of_scheme), Ask)
 
 

@@ -28,7 +28,7 @@ from .cursor import Cursor
 class Exchange:
     """A turn: the request, the reply, and what they used.
 
-    `known` of the request's messages were in the request before it too. `body` is the JSON
+    The first `known` messages of the request were in the request before it too. `body` is the JSON
     as it goes to the provider, None for a model that has none.
     """
 
@@ -47,7 +47,7 @@ class Exchange:
 
 def exchanges(cursor: Cursor) -> Iterator[Exchange]:
     """Yield the turns of a branch, oldest first."""
-    known = 0
+    earlier = 0
     for entry in cursor.context.journal.path(cursor.head):
         if isinstance(entry.event, Replied):
             request, model = _answered(cursor, entry), replying_model(cursor, entry)
@@ -55,7 +55,7 @@ def exchanges(cursor: Cursor) -> Iterator[Exchange]:
                 turn=request.turn + 1,
                 model=model,
                 request=request,
-                known=known,
+                known=earlier,
                 reply=entry.event,
                 usage=entry.event.usage,
                 cost=cost(model, entry.event.usage),
@@ -64,14 +64,14 @@ def exchanges(cursor: Cursor) -> Iterator[Exchange]:
                 entry=entry.id,
                 body=_body(cursor, request),
             )
-            known = len(request.messages)
+            earlier = len(request.messages)
 
 
 def _answered(cursor: Cursor, entry: Entry) -> Request:
     """Return the request that a reply answers."""
     assert isinstance(entry.event, Replied)
     request, context = Cursor(cursor.context, entry.parent or entry.id).request, cursor.context
-    # A program that has not the tools' classes would tell less news than was sent.
+    # A program without the tools' classes would compose less news than was sent.
     sent = context.journal.fold(entry.id, context.fold_conversation, NOTHING)
     return replace(request, messages=tuple(sent.messages[:-1]), news=entry.event.news)
 
@@ -83,7 +83,7 @@ def _body(cursor: Cursor, request: Request) -> Any:
 
 
 def failed_attempts(entry: Entry) -> tuple[Attempt, ...]:
-    """Return the requests that came to nothing before a reply."""
+    """Return the requests that failed before a reply."""
     return tuple(Attempt(str(why), waited) for why, waited in entry.meta.get("attempts", ()))
 
 
@@ -114,7 +114,7 @@ def request_json(cursor: Cursor, turn: int) -> str:
 
 
 def request_data(request: Request) -> dict[str, Any]:
-    """Return what a model that is a function is given, as JSON-ready data."""
+    """Return a request as JSON-ready data, as a model that is a function gets it."""
     messages = []
     for message in request.messages:
         fields = asdict(message)

@@ -90,7 +90,7 @@ class ToolExecution:
         """Whether the model gets no more than the type of what the call returns or raises."""
 
     def task(self) -> ToolTask:
-        """Return what runs, on new copies.
+        """Return the task to run, with new copies of the objects.
 
         Raises NotRun for a value that a cluster has lost, Absent for another one that is not at
         hand, NotBegun after an interrupt, and what the code of a value raises.
@@ -98,7 +98,7 @@ class ToolExecution:
         ready = self.ready
         if ready.missing is not None:
             raise ready.missing
-        # The code of others is interrupted at once, ours is not: a tool that ended has its outcome.
+        # Only code of others is interrupted at once, so that a tool that ended has its outcome.
         try:
             arguments = interruptible(_values, ready, self._copies)
         except Lost as lost:
@@ -130,7 +130,7 @@ class ToolExecution:
         return not tool.leaves_out_withheld and any(holds_withheld(v, withhold) for v in values)
 
     def outcome(self, result: Any, description: str) -> Outcome:
-        """Return the outcome of what the function returned, and of how it describes that."""
+        """Return the outcome for a result of the function and its description."""
         outcome = read_result(result, self.ready, self._copies, self.values)
         if self._is_hidden and result is not None and not isinstance(outcome, Made):
             kind = kind_name(type(result))
@@ -156,15 +156,15 @@ class ToolExecution:
             self._subject = end.first
         outcome = self.outcome(end.result, end.description)
         if type(end.result) is RemoteValue:
-            made = next(o for o in objects_of(outcome) if self.values.remote(o) is end.result)
-            end.result.compute_again = lambda: self._compute_again(made)
+            ref = next(o for o in objects_of(outcome) if self.values.remote(o) is end.result)
+            end.result.compute_again = lambda: self._compute_again(ref)
         return outcome
 
-    def _compute_again(self, made: Made) -> Any:
+    def _compute_again(self, ref: Made) -> Any:
         """Run the call again for an object that is lost. Raises Lost where that fails.
 
-        Its tool is read-only, and may run again unasked as in a replay: the outcome of the call
-        is known, and what is returned now has to be the same.
+        Its tool is read-only, so nobody is asked, as in a replay. The new value must have the
+        content that was recorded.
         """
         execution = ToolExecution(self.ready, self.state, self.values, executor=self._executor)
         value, why, interrupted = None, "it returns another value now", False
@@ -175,7 +175,7 @@ class ToolExecution:
             value = end.result.fetch() if type(end.result) is RemoteValue else end.result
             why = error_text(end.error) if end.error else why
         except NotBegun:
-            # It is the call that needs the value which is interrupted, and that may have begun.
+            # The interrupt is for the call that needs the value, and that call may have begun.
             raise KeyboardInterrupt from None
         except (NotRun, Lost) as error:
             why = str(error)
@@ -183,13 +183,13 @@ class ToolExecution:
             why = error_text(error)
         if interrupted:
             raise KeyboardInterrupt
-        if content_digest(value) != made.content:
-            self.values.notes[made.digest] = t("lost with its worker; a replay runs its call again")
+        if content_digest(value) != ref.content:
+            self.values.notes[ref.digest] = t("lost with its worker; a replay runs its call again")
             raise Lost(
-                f"the {made.kind} that {self.ready.call_id} made is lost with its worker, and "
+                f"the {ref.kind} that {self.ready.call_id} made is lost with its worker, and "
                 f"{self.ready.tool.name} cannot make it again ({why:.300})"
             )
-        self.values.notes[made.digest] = t("computed again: its worker was lost")
+        self.values.notes[ref.digest] = t("computed again: its worker was lost")
         return value
 
     def outcome_of_error(self, error: BaseException, where: str = "") -> Outcome:
@@ -211,18 +211,18 @@ class ToolExecution:
 
     def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:
         """Return the run, with what the tool changed in place; `state` is that of its turn."""
-        made = None if isinstance(outcome, WITHOUT_RESULT) else outcome
+        result = None if isinstance(outcome, WITHOUT_RESULT) else outcome
         copies, recorded = self._copies, self.ready.recorded
         if not copies:
             return ToolRun(outcome, self.printed.text(), interrupted, worker=self.worker)
-        names = produced_names(self.ready.call_id, objects_of(made), state, recorded)
+        names = produced_names(self.ready.call_id, objects_of(result), state, recorded)
         try:
-            # What a value's own class raises says nothing of the inputs.
-            changes = attempt(copies.changes, made, names)[0]
+            # An error in a value's own class shows no change of the inputs.
+            changes = attempt(copies.changes, result, names)[0]
         except KeyboardInterrupt:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES
-        # What nobody can read is only marked, from the start.
+        # A value without a content digest has a note from the start instead.
         self.values.altered |= {c.made.digest for c in copies.untracked if c.made.content}
         return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
@@ -230,9 +230,9 @@ class ToolExecution:
 def run_tool(
     ready: PreparedCall, state: State, values: SessionValues, executor: Executor | None = None
 ) -> ToolRun:
-    """Run a tool, here or on an executor, and return its outcome. What it raises is one too.
+    """Run a tool, here or on an executor, and return its outcome; an error of it is one too.
 
-    Raises Absent where a value of ours is not at hand: that is no fault of the tool's.
+    Raises Absent where a value is not in this kernel: that is no error of the tool.
     """
     execution = ToolExecution(ready, state, values, executor=executor)
     try:
@@ -259,7 +259,7 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
     except OutcomeUnknown as unknown:
         return Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
     except NotRun as not_run:
-        # Of a call that is repeated, an earlier run is as unknown as before.
+        # If the call was to run again, the outcome of its earlier run stays unknown.
         if state.call(ready.call_id).status == "unknown":
             return Unknown(f"it was to run again: {not_run}")
         return Failed(str(not_run))
@@ -299,7 +299,7 @@ def _task(
     copies: ArgumentCopies,
     values: SessionValues,
 ) -> ToolTask:
-    """Return what runs: the tool's function, or how it goes on after a round of input."""
+    """Return the task: the tool's function, or its `resume` after a round of input."""
     tool, objects = ready.tool, [copied.copy for copied in copies]
     if (resumption := ready.resumption) is not None and tool.resume is not None:
         responses = resumption.state, resumption.responses, arguments
@@ -308,13 +308,13 @@ def _task(
 
 
 UNWRITABLE = "read-only"
-"""What numpy says of memory that nobody may write to."""
+"""A word in numpy's error for memory that nobody may write to."""
 READ_ONLY = (
     "The tool is marked read_only, so it reads tables and arrays where they are: let it copy them "
     "first, or remove the mark"
 )
 NOT_SENT = "not sent: its content may hold withheld columns"
-"""What the model is told of a result that it does not get."""
+"""The text that the model gets in place of a hidden result."""
 EXPENSIVE = 200.0
 """A result that took this many milliseconds is stored, though it could be computed again."""
 UNKEPT = "gone when the kernel ends: keeping it was interrupted"
@@ -369,7 +369,7 @@ def stored_execution(
     ready: PreparedCall, state: State, values: SessionValues, ran: ToolRun, duration: float
 ) -> Execution:
     """Store the results of a run that took `duration` milliseconds, and return its execution."""
-    # Before it is written down that there is a result, the result is kept.
+    # The result is stored before the journal says that there is one.
     kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
     if kept is None:
         kept, interrupted = (UNKEPT,), True
@@ -401,7 +401,7 @@ def _store_new_result(
     if values.value_store is None:
         return ()
     try:
-        # What a person gave is not asked for twice.
+        # A result that needed a person's response is stored, so that nobody is asked twice.
         is_kept = ready.resumption is not None or is_worth_storing(ready.tool, duration)
         return values.save_results(ready, outcome) if is_kept else ()
     except KeyboardInterrupt:
@@ -414,7 +414,7 @@ def is_worth_storing(tool: Tool, ms: float) -> bool:
 
 
 def store_results(values: SessionValues, toolbox: Toolbox) -> None:
-    """Keep beyond the kernel what runs would have kept, with a value store."""
+    """Put into the value store what runs would have put there, had there been one."""
     for entry in values.journal:
         match entry.event:
             case Finished(call_id) | Decided(call_id, "answer") if entry.verified:

@@ -1,7 +1,7 @@
 """A call on an executor: submitted, waited for, cancelled where it has not begun.
 
-What is submitted twice could have its effect twice, so nothing here submits again: the outcome of
-a call whose worker is lost is unknown, and recovery runs an idempotent one once more.
+A call that is submitted twice could take effect twice, so nothing here submits again. If a worker
+is lost, the outcome of its call is unknown; recovery runs an idempotent call once more.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def submit(executor: Executor, task: ToolTask) -> Future[Any]:
     except ConnectionError as error:
         raise NotRun(f"not run: {error}") from None
     except RuntimeError as error:
-        # Of the standard library's pools this is how a closed one answers.
+        # A closed pool of the standard library raises this.
         reason = f"the executor takes no calls ({error})"
     raise NotRun(f"not run: {reason}; give the session a new one with executor=")
 

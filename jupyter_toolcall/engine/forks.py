@@ -30,14 +30,14 @@ def entry_at(cursor: Cursor, location: str) -> str:
 
 
 def entry_before_call(cursor: Cursor, call_id: str) -> str:
-    """Return the entry behind which a call was first decided on, or ran."""
+    """Return the entry before the first decision on a call, or before its start."""
     cursor.state.call(call_id)
     about = _about(cursor, call_id)
     return (about[0].parent if about else None) or cursor.head
 
 
 def entry_before_reply(cursor: Cursor, turn: int) -> str:
-    """Return the entry behind which the model replied in a turn of this branch.
+    """Return the entry before the model's reply in a turn of this branch.
 
     Raises NotYourTurn where there is no such turn.
     """
@@ -80,8 +80,8 @@ def edit_cursor(
 ) -> Cursor:
     """Return a cursor whose first event is one new decision: the call with other arguments.
 
-    `arguments` change those of the call; the rest stays. Raises CallError where they do
-    not fit.
+    `arguments` change those of the call; its other arguments stay. Raises CallError where they
+    do not fit.
     """
     recorded_call, replaying = cursor.state.call(call_id), replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
@@ -91,7 +91,7 @@ def edit_cursor(
     return decide_then_replay(replaying, edited)
 
 
-def overruled(
+def decide_anew(
     cursor: Cursor,
     call_id: str,
     decision: Decision,
@@ -101,8 +101,8 @@ def overruled(
 ) -> Cursor:
     """Return a cursor that replays this branch with another decision on one call.
 
-    What the call could not do, or what its answer could not be, where it was asked for is
-    refused. Raises UsageError for another word, CallError for arguments that do not fit.
+    The decision must be one that the call could have got when it was asked for. Raises UsageError
+    for an unknown decision, CallError for arguments that do not fit.
     """
     demand_decision(decision)
     replaying = replay_cursor(cursor, call_id)
@@ -138,7 +138,7 @@ def resume_replay(context: SessionContext, head: str) -> Cursor:
 
 
 def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
-    """Return what an interrupted replay had still to repeat; an empty queue without one.
+    """Return the entries that an interrupted replay has not repeated; an empty queue without one.
 
     If the branch has other prompts or replies than recorded, the replay was over.
     """
@@ -166,7 +166,7 @@ def _turns(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
     """Yield prompts by their text, and replies by the ids of their calls, with positions."""
     for index, entry in enumerate(entries):
         match entry.event:
-            case Asked(text, again=again):
-                yield index, (text, again)
+            case Asked(text, again=times_asked):
+                yield index, (text, times_asked)
             case Replied(calls=calls):
                 yield index, [call.id for call in calls]

@@ -79,7 +79,7 @@ def questions_text(call: CallRecord) -> str:
 
 
 def round_digest(call: CallRecord) -> str:
-    """Return the digest of the open round as it is shown, to which a response is bound."""
+    """Return the digest of the open round as it is shown: a response applies to exactly that."""
     assert call.open_round is not None
     asked = to_json(call.open_round.asked)
     return digest("round", call.id, call.approval_digest, len(call.rounds), asked)
@@ -89,7 +89,7 @@ def response_event(call: CallRecord, decision: Decision, result: Any, reason: st
     """Return a person's response to the open round of a call.
 
     `result` has the fields of the form. For several questions it has their fields by the key of
-    each question; for a single one it may have them so.
+    each question; for one question it may have that form too.
 
     Raises CallError for fields that do not fit, NotYourTurn for an approval.
     """
@@ -101,8 +101,8 @@ def response_event(call: CallRecord, decision: Decision, result: Any, reason: st
     assert call.open_round is not None
     content = _checked_fields(call.open_round, call.tool, result) if decision == "answer" else None
     response = None if content is None else Data(content)
-    bound = round_digest(call)
-    return Decided(call.id, decision, bound, None, response, reason, round=len(call.rounds))
+    shown_digest = round_digest(call)
+    return Decided(call.id, decision, shown_digest, None, response, reason, round=len(call.rounds))
 
 
 def _checked_fields(open_round: InputRound, tool: str, result: Any) -> dict[str, Any]:

@@ -68,8 +68,8 @@ def open_session(
 ) -> tuple[SessionContext, Opened]:
     """Return what a session's branches share, and the session's first event.
 
-    `journal` is one in memory, or the file of a new one. `sharing` says what is sent of tables
-    where no toolset in the toolbox does.
+    `journal` is one in memory, or the file of a new one. `sharing` says what is sent of tables,
+    unless a toolset in the toolbox says it.
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
@@ -129,7 +129,7 @@ def _executor(executor: AnyExecutor | None, toolbox: Toolbox) -> Executor | None
 
 
 def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
-    """Return the first event without secrets. From now on none is added to the journal."""
+    """Return the first event with its secrets hidden; give the context the journal's secrets."""
     journal = context.journal
     assert journal.secrets is not None
     context.secrets = journal.secrets
@@ -152,7 +152,7 @@ def reopen_session(
     approve: Approve,
     where: str,
 ) -> SessionContext:
-    """Return what the branches of a journal share that was read from a place (`where`).
+    """Return the context of a session whose journal was read from a file or a notebook (`where`).
 
     Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
     """
@@ -226,14 +226,14 @@ def _toolbox(toolbox: Any) -> Toolbox:
 
 
 def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -> Toolbox:
-    """Return the toolbox in which objects of the types of inputs are given by name too."""
+    """Return the toolbox with the types of the inputs, so that calls name objects of them."""
     inputs = (value for value, _ in values.values())
     types = [type(value) for value in inputs if not is_plain_input(value, toolbox.kinds)]
     return toolbox.with_types(dict.fromkeys(types))
 
 
 def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
-    """Return the toolbox in which the objects that are to be made are given by name too."""
+    """Return the toolbox with the types of the outputs, so that calls name objects of them."""
     types = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
     return toolbox.with_types(cls for cls in types if tools_make(cls, toolbox))
 
@@ -267,30 +267,30 @@ def _output(name: str, kind: Any, description: str, toolbox: Toolbox) -> Output:
         return Output(kind, description)
     if (output := data_output(kind, description, toolbox)) is not None:
         return output
-    known = [*toolbox.kinds.values(), *SCALARS, "list[str]"]
+    names = [*toolbox.kinds.values(), *SCALARS, "list[str]"]
     raise UsageError(
         f"the output {name!r} has the type {kind!r}, which is not known here; "
-        f"there are {', '.join(known)}.{nearest(str(kind), known)}"
+        f"there are {', '.join(names)}.{nearest(str(kind), names)}"
     )
 
 
 def _no_clash(toolbox: Toolbox, opened: Opened, scheme: Scheme) -> None:
-    """Raise UsageError where a tool has the name of one of the scheme's own."""
-    for own in scheme.offer(opened_as(opened), toolbox).own:
-        if own.name in toolbox:
+    """Raise UsageError where a tool has the name of one of the scheme's tools."""
+    for tool in scheme.offer(opened_as(opened), toolbox).own:
+        if tool.name in toolbox:
             raise UsageError(
-                f"a tool of yours is named {own.name!r}, as one of scheme {scheme.name}; "
+                f"a tool of yours is named {tool.name!r}, as one of scheme {scheme.name}; "
                 "rename it with @tool(name=...)"
             )
 
 
 def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
-    """Raise DefinitionError where a function needs an object of which none can ever be."""
-    made = [tool.makes for tool in toolbox]
-    if None in made:
+    """Raise DefinitionError where a function needs an object that no tool makes and no input is."""
+    kinds_made = [tool.makes for tool in toolbox]
+    if None in kinds_made:
         return
-    available = {made.kind for _, made in opened.inputs} | {
-        kind for kinds in made for kind in kinds or ()
+    available = {input_object.kind for _, input_object in opened.inputs} | {
+        kind for kinds in kinds_made for kind in kinds or ()
     }
     for tool in toolbox:
         for name in parameters_schema(tool).get("required", ()) if not tool.receiver else ():
@@ -360,14 +360,14 @@ def load_session(
 
 def has_values(cursor: Cursor) -> bool:
     """Return whether the values of all objects of a branch are in this kernel or its store."""
-    values, made = cursor.context.values, cursor.state.objects.values()
-    return all(values.has_value(produced.digest, produced.content) for produced in made)
+    values, objects = cursor.context.values, cursor.state.objects.values()
+    return all(values.has_value(ref.digest, ref.content) for ref in objects)
 
 
 def compute_values(cursor: Cursor) -> None:
     """Compute missing values by replaying a copy of the branch; the journal stays as it is.
 
-    Nothing runs that must not run twice. A value that comes out differently stays missing.
+    No tool runs that must not run twice. A value that is not as recorded stays missing.
     """
     if has_values(cursor):
         return
@@ -377,7 +377,7 @@ def compute_values(cursor: Cursor) -> None:
 
 
 def _saved_journal(path: Path) -> Journal:
-    """Return a copy of the journal in a file; the session may have gone on since it was saved."""
+    """Return a copy of the journal in a file; the session may have continued since it was saved."""
     try:
         journal = Journal.loads(path.read_text(encoding="utf-8"), seal=signer(journals_folder()))
     except BrokenJournal as error:

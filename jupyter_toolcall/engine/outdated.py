@@ -27,7 +27,7 @@ from .cursor import SessionContext
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A call or an object that would come out otherwise today, and why."""
+    """A call or an object that would be another one today, and why."""
 
     name: str
     """A call's id, or an object's name."""
@@ -58,14 +58,14 @@ class Reasons:
 
 
 def outdated_report(context: SessionContext, state: State) -> Report:
-    """Return what of a branch is outdated: inputs, calls, and what these made."""
+    """Return the outdated inputs, calls and objects of a branch."""
     reasons = outdated_reasons(context, state)
-    inputs = (made for made in map(state.resolve, state.names) if made.producer.input)
+    inputs = (ref for ref in map(state.resolve, state.names) if ref.producer.input)
     return Report((*_objects(inputs, state, reasons), *_calls(state, reasons)))
 
 
 def changed_tools(context: SessionContext, state: State) -> dict[str, str]:
-    """Return the tools that were changed since they ran, and what of each."""
+    """Return the tools that changed since they ran, with the change of each."""
     reasons = ((call.tool, _by_tool(call, context)) for call in state.all_calls() if call.started)
     return {tool: change for tool, change in reasons if change}
 
@@ -78,45 +78,45 @@ def _calls(state: State, reasons: Reasons) -> Iterator[Outdated]:
 
 
 def _objects(objects: Iterable[Made], state: State, reasons: Reasons) -> Iterator[Outdated]:
-    for made in objects:
-        if made.producer in reasons.objects:
-            yield Outdated(state.name_of(made), reasons.objects[made.producer])
+    for ref in objects:
+        if ref.producer in reasons.objects:
+            yield Outdated(state.name_of(ref), reasons.objects[ref.producer])
 
 
 def outdated_reasons(
     context: SessionContext,
     state: State,
     calls: Iterable[CallRecord] | None = None,
-    known: Reasons | None = None,
+    before: Reasons | None = None,
 ) -> Reasons:
     """Return why calls, objects and instances of a branch are outdated.
 
-    With `calls` only these are looked at, which come behind what is `known`.
+    With `calls` only these are checked; `before` are the reasons of the calls before them.
     """
-    reasons = _of_inputs(context, state) if known is None else _copy(known)
+    reasons = _of_inputs(context, state) if before is None else _copy(before)
     for call in state.all_calls() if calls is None else calls:
         if why := _why(call, context, state, reasons):
             reasons.calls[call.id] = why
-            reasons.objects.update((made.producer, why) for made in call.produced)
+            reasons.objects.update((ref.producer, why) for ref in call.produced)
     return reasons
 
 
-def _copy(known: Reasons) -> Reasons:
-    return Reasons({**known.calls}, {**known.objects}, {**known.instances})
+def _copy(reasons: Reasons) -> Reasons:
+    return Reasons({**reasons.calls}, {**reasons.objects}, {**reasons.instances})
 
 
 def _of_inputs(context: SessionContext, state: State) -> Reasons:
-    """Return the inputs that hold something else by now, and the instances that are others."""
+    """Return why inputs and instances are outdated: they have other values now."""
     reasons, current_inputs = Reasons(), dict(state.opened.inputs)
-    for made in map(state.resolve, state.names):
-        variable = made.producer.input
+    for ref in map(state.resolve, state.names):
+        variable = ref.producer.input
         if variable not in current_inputs:
             continue
         value, current = context.current_inputs.get(variable), current_inputs[variable]
-        if current.producer != made.producer:
-            reasons.objects[made.producer] = t("%1 is %2 by now", variable, state.name_of(current))
-        elif value is not None and value.content != made.content:
-            reasons.objects[made.producer] = t("its input %1 has other content", variable)
+        if current.producer != ref.producer:
+            reasons.objects[ref.producer] = t("%1 is %2 by now", variable, state.name_of(current))
+        elif value is not None and value.content != ref.content:
+            reasons.objects[ref.producer] = t("its input %1 has other content", variable)
     opened = dict(state.opened.instances)
     for name, given_now in context.values.instances.items():
         if opened.get(name, given_now) != given_now:
@@ -124,14 +124,14 @@ def _of_inputs(context: SessionContext, state: State) -> Reasons:
     return reasons
 
 
-def _why(call: CallRecord, context: SessionContext, state: State, known: Reasons) -> str:
+def _why(call: CallRecord, context: SessionContext, state: State, reasons: Reasons) -> str:
     """Return why a call is outdated, "" where it is not: by its tool, or by what it ran on."""
     if call.started is None:
         return ""
     by_tool = _by_tool(call, context)
     if by_tool:
         return t("its tool %1", by_tool)
-    return next(_by_what_it_ran_on(call.started, state, known), "")
+    return next(_by_what_it_ran_on(call.started, state, reasons), "")
 
 
 def _by_tool(call: CallRecord, context: SessionContext) -> str:
@@ -141,17 +141,17 @@ def _by_tool(call: CallRecord, context: SessionContext) -> str:
     return changed_tool_parts(tool, code) if tool is not None else t("%1 is gone", call.tool)
 
 
-def _by_what_it_ran_on(started: Started, state: State, known: Reasons) -> Iterator[str]:
+def _by_what_it_ran_on(started: Started, state: State, reasons: Reasons) -> Iterator[str]:
     """Yield why the objects, the instance and the variables that a call ran on are outdated."""
     for producer in started.uses.values():
-        if producer in known.objects:
+        if producer in reasons.objects:
             yield t("goes back to %1, which is outdated", state.by_producer[producer])
-    if not started.previous and started.instance in known.instances:
-        yield known.instances[started.instance]
-    if started.previous in known.calls:
+    if not started.previous and started.instance in reasons.instances:
+        yield reasons.instances[started.instance]
+    if started.previous in reasons.calls:
         yield t("%1 is as %2 left it, which is outdated", started.instance, started.previous)
     for variable, setter in started.setters.items():
-        if setter in known.calls:
+        if setter in reasons.calls:
             yield t("%1 was set by %2, which is outdated", variable, setter)
 
 
@@ -165,7 +165,7 @@ class ToolCode:
 
 
 def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
-    """Return what is noted beside a start: the tool's code, where it is not what it was last."""
+    """Return the meta of a start: the tool's code, if it changed since the tool ran last."""
     version = tool.version()
     last = journal.text(state.code.get(tool.name))
     if not version or (last is not None and last["version"] == version):
@@ -175,7 +175,7 @@ def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]
 
 
 def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
-    """Return what the tool of a call was made of when it ran; None where nobody has noted it."""
+    """Return the code of a call's tool when it ran; None where it is not recorded."""
     match journal.texts.get(call.code):
         case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:
             return ToolCode(version, python, parts)
@@ -183,7 +183,7 @@ def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
 
 
 def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
-    """Say what of a tool is another than it was; "" where nothing is."""
+    """Return what changed in a tool since it ran, as a text; "" for nothing."""
     if tool.version() == code.version:
         return ""
     if tool.server:

@@ -100,8 +100,10 @@ def _with_data(ready: PreparedCall, inputs: ToolInputs) -> Mapping[str, Any]:
 
 
 def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:
-    """Return the names of the objects that a call would run on, and that are not as they were
-    made; none where it has run already, or its result is recorded."""
+    """Return the names of a call's objects that were changed after they were made.
+
+    There are none for a call that ran ahead of its turn, or whose result is recorded.
+    """
     values = cursor.context.values
     if not values.altered or call.id in cursor.early_ends:
         return []
@@ -116,10 +118,10 @@ def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> l
 def judged(
     context: SessionContext, tool: Tool, arguments: Mapping[str, Any], origins: Origins
 ) -> tuple[str, Answer]:
-    """Return the decision on a call and its reason, and before it the name of the person's rule
-    that decides, "" where the policy does. A breakpoint comes first.
+    """Return the rule that decides on a call ("" for none), and the decision with its reason.
 
-    The rules that the person added tighten what the policy says, and answer where it asks.
+    A breakpoint comes first. The rules that the person added tighten what the policy approves, and
+    decide where it asks.
 
     Raises UsageError for a policy that answers with no decision.
     """
@@ -142,7 +144,10 @@ def judged(
 
 
 def has_approval(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    """Return whether a person's approval lets exactly this run: it is good for one effect."""
+    """Return whether a person approved exactly this call, and the approval is not consumed.
+
+    The approval of a repeatable tool is never consumed.
+    """
     if call.decided is None or not call.allows(ready.approval_digest):
         return False
     once = not (cursor.fresh or ready.tool.repeatable or call.id in cursor.reapproved)
@@ -165,8 +170,8 @@ def may_resume(cursor: Cursor, call: CallRecord) -> bool:
 def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether a call may have had an effect already that must not happen twice.
 
-    A call that the model asked for here, and not in a recorded reply, did not run. One whose
-    result is recorded and at hand did run: nothing has to run for it.
+    A call of a reply that the model just gave did not run. A call with a cached result did run,
+    but its tool does not run again.
     """
     if cursor.fresh or ready.tool.repeatable or _is_new(cursor, call):
         return False
@@ -181,8 +186,8 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
 
 
 def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    """Return whether a call that a policy lets run takes its result from the journal, if it has
-    one there, since the model asked for it in a recorded reply."""
+    """Return whether a call that a policy lets run takes a cached result, if there is one: the
+    model asked for it in a recorded reply, and its tool must not run twice."""
     return not (cursor.fresh or ready.tool.repeatable or _is_new(cursor, call))
 
 

@@ -74,7 +74,7 @@ def _why_not(cursor: Cursor) -> str:
         return f"these calls have no result yet: {', '.join(cursor.state.open)}"
     if cursor.replay_queue.next() is not None:
         return "the recorded replies are replayed first, by run()"
-    # Where a client called tools last, the person who plays the model may go on as well.
+    # Where a client called tools last, the person who plays the model may continue as well.
     if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"
     most = f"it has replied {cursor.context.max_turns} times; a larger max_turns goes on"
@@ -101,11 +101,10 @@ def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
 
 
 def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterable[Pair]) -> Entry:
-    """Record what a person says in the model's place, as a reply of the model; nothing runs.
+    """Record a person's reply in the model's place; nothing runs.
 
-    What a call names may be wrong: then it fails as a model's does. Raises NotYourTurn where
-    it is not the model's turn, UsageError for a reply that is none, CallError for arguments
-    that are no JSON.
+    A wrong call fails later, as a model's call does. Raises NotYourTurn where it is not the
+    model's turn, UsageError for an empty reply, CallError for arguments that are no JSON.
     """
     demand_model_turn(cursor)
     if isinstance(text, Reply):
@@ -164,7 +163,7 @@ def next_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
 
 
 def _new(messages: Sequence[Message]) -> list[Message]:
-    """The messages since the model spoke last."""
+    """Return the messages after the model's last reply."""
     new: list[Message] = []
     for message in reversed(messages):
         if isinstance(message, Assistant):

@@ -1,7 +1,7 @@
-"""`prepare`: a call that was asked for becomes one that can run, or an error says what is wrong.
+"""`prepare` turns a call that the model asked for into one that can run, or raises what is wrong.
 
-The scheme completes its arguments, the tool fills in what was left out and checks them, names of
-objects become their values for that, and the approval digest says exactly what would run.
+The scheme completes the arguments, and the tool fills in defaults. The tool checks them with values
+in place of the names of objects. The approval digest covers exactly what would run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def prepare(
 
     Raises:
         CallError: what is wrong with the call.
-        Absent: a value is not at hand.
+        Absent: a value is not in this kernel or its store.
     """
     if state.reserved:
         _demand_made(call, tool, state)
@@ -82,7 +82,7 @@ def prepare(
 
 
 def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
-    """Raise CallError for a call that names an object which its call did not make here."""
+    """Raise CallError for a call that names an object which is reserved, but was not made here."""
     schema, reserved = parameters_schema(tool), state.reserved
     named = references(schema, call.asked, fits_in(reserved, reserved))
     wrong = {path: name for path, name in named if name in reserved and name not in state.objects}
@@ -114,8 +114,8 @@ def _prepare(
     if secrets is not None and (keys or state.marked or secrets.occur(arguments)):
         arguments = secrets.hide(arguments)
         try:
-            # What was asked and what fills it in are revealed each by its own keys, so that no
-            # marker that a model wrote takes a value that a variable holds.
+            # The arguments and the variables are revealed each by its own keys, so that no marker
+            # that a model wrote gets a secret that only a variable holds.
             read = {
                 name: secrets.reveal(value, state.marked.get(name) or ())
                 for name, value in variables.items()
@@ -131,14 +131,14 @@ def _prepare(
     try:
         _check(tool, arguments if inputs is None else inputs.arguments, state, values)
     except CallError as error:
-        # A marker may not fit where the value does.
+        # A marker may not fit where the secret itself does.
         raise error if missing is None else missing from None
     uses: dict[str, Producer] = {**inputs.uses} if inputs else {}
 
     def note(path: Path, name: str) -> str:
-        made = state.resolve(name)
-        uses[".".join(path)] = made.producer
-        return made.digest
+        ref = state.resolve(name)
+        uses[".".join(path)] = ref.producer
+        return ref.digest
 
     fitting = fits_in(state.objects, state.plain)
     by_digest = replace_names(parameters_schema(tool), arguments, note, fitting)
@@ -159,7 +159,7 @@ def _filled(
     variables: Mapping[str, Any],
     named: NamedData,
 ) -> Mapping[str, Any]:
-    """Return the values that a call runs with; what a person wrote is run as it is."""
+    """Return the arguments with defaults filled in; a person's edit has all of them already."""
     filled = named.with_values(asked) if named.plain else asked
     if call.edited or tool.fill is unchanged:
         return filled
@@ -167,20 +167,20 @@ def _filled(
 
 
 def _check(tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues) -> None:
-    """Have a tool judge the arguments of a call. Raises CallError."""
+    """Let a tool check the arguments of a call. Raises CallError."""
 
     def fitting(name: str, types: tuple[type, ...]) -> Any:
         """Return the value of an object by name, if it is of a type that fits."""
-        made = state.resolve(name)
+        ref = state.resolve(name)
         kinds = {values.kinds.get(cls) or kind_name(cls) for cls in types}
-        if types and made.kind not in kinds:
+        if types and ref.kind not in kinds:
             have = [state.newest[kind] for kind in sorted(kinds) if kind in state.newest]
             raise CallError(
-                f"{name} is a {made.kind}, not a {' or '.join(sorted(kinds))}"
+                f"{name} is a {ref.kind}, not a {' or '.join(sorted(kinds))}"
                 + (f"; the newest: {', '.join(have)}" if have else "; there is none yet")
             )
         # To check a call, a value that stays on a cluster is not fetched.
-        return values.remote(made) or values.value(made)
+        return values.remote(ref) or values.value(ref)
 
     tool.check(copied(arguments), fitting)
     if tool.validator is not None:
@@ -194,14 +194,14 @@ def _validate(
     state: State,
     values: SessionValues,
 ) -> None:
-    """Have a tool's own `check` judge the values of a call. Raises CallError.
+    """Run a tool's own `check` on the values of a call. Raises CallError.
 
     It gets private copies, so that it cannot change what is recorded.
     """
     copies = ArgumentCopies(state, values)
     checked = tool.check(arguments, copies.copy_of)
     withhold = () if tool.sees_withheld else values.withhold
-    # What it raises may quote a withheld value, as what the tool raises may.
+    # Its error may quote a withheld value, as an error of the tool may.
     is_hidden = bool(withhold) and any(
         shared.made.withheld or holds_withheld(shared.copy, withhold) for shared in copies
     )
@@ -255,7 +255,7 @@ class NamedData:
     @property
     def uses(self) -> Uses:
         """What produced each value, by argument."""
-        return {".".join(path): made.producer for path, (_, made) in self.objects.items()}
+        return {".".join(path): ref.producer for path, (_, ref) in self.objects.items()}
 
     def with_values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return arguments with each value in place of its name."""
@@ -281,7 +281,7 @@ class NamedData:
     def explained(self, error: CallError) -> CallError:
         """Return an error about the arguments with the value of each name."""
         objects = dict(self.objects.values())
-        values = [f"{name} is {made.shown:.80}" for name, made in objects.items()]
+        values = [f"{name} is {ref.shown:.80}" for name, ref in objects.items()]
         return CallError("; ".join([str(error), *values]), error.fields) if values else error
 
 
@@ -296,12 +296,12 @@ def data_of(value: Any) -> Any:
 def named_data(
     tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
 ) -> NamedData:
-    """Return the plain data that arguments name. Raises Absent for a value that is not at hand."""
+    """Return the plain data that arguments name. Raises Absent for a missing value."""
     names = named_paths(parameters_schema(tool), arguments, fits_plain(state.plain))
     if not names:
         return NO_DATA
     objects = {path: (name, state.objects[name]) for path, name in names.items()}
-    copies = {path: data_of(values.value(made)) for path, (_, made) in objects.items()}
+    copies = {path: data_of(values.value(ref)) for path, (_, ref) in objects.items()}
     as_json = {path: uncut_data(value) for path, value in copies.items()}
     # Only a Python function may take a date, or a value of an enum, as it is.
     is_python = tool.origin is not None and tool.fill is unchanged

@@ -1,4 +1,4 @@
-"""Prompts, the steps to the next pause, and questions to the model beside the session's work."""
+"""Prompts, the steps to the next pause, and side questions to the model."""
 
 from __future__ import annotations
 
@@ -131,17 +131,16 @@ def _is_prompt(entry: Entry, asked: Asked) -> bool:
 
 
 def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
-    """Return a prompt as one that was not asked here before."""
+    """Return a prompt that counts how often it was asked here before."""
     before = sum(isinstance(event, Asked) and event.text == asked.text for event in children)
     return replace(asked, again=before)
 
 
 def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
-    """Return what the model makes of an object: a value of the same type.
+    """Ask the model to transform an object; return its result, a value of the same type.
 
-    The object is a value or a name; what is no object yet becomes one. Plain data goes to the
-    model as it is. Raises UsageError for data of no type that JSON has, Unfinished where nothing
-    was saved.
+    The object is a value or a name; a new value becomes an input. Plain data goes to the model as
+    it is. Raises UsageError for data of no type that JSON has, Unfinished where nothing was saved.
     """
     named, toolbox, description = _object(cursor, obj), cursor.context.toolbox, "What came of it."
     value = cursor.context.values.value(named[1]) if named else obj
@@ -186,12 +185,12 @@ _Named = tuple[str, Made]
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A person's words, what they are about (plain data has no object), and what is due."""
+    """A side question: its words, what they are about (plain data has no object), its output."""
 
     words: str
     about: str
     value: Any
-    made: _Named | None
+    named: _Named | None
     hand: str
     output: Output
     in_words: bool = False
@@ -217,40 +216,40 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
     return _result(cursor, asked.in_words)
 
 
-def _own(state: State) -> Opened:
-    """Return how the session's own work was opened, with the inputs of today."""
-    opened = state.opened if state.aside is None else state.aside.opened
+def _main_opening(state: State) -> Opened:
+    """Return the opening of the session's main work, with the current inputs."""
+    opened = state.opened if state.main_work is None else state.main_work.opened
     return replace(opened, inputs=state.opened.inputs)
 
 
 def _open_question(cursor: Cursor, asked: _Question) -> None:
-    opened = _own(cursor.state)
-    new = (asked.made,) if asked.made and asked.made[0] else ()
+    opened = _main_opening(cursor.state)
+    new = (asked.named,) if asked.named and asked.named[0] else ()
     inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
     cursor.write(replace(opened, inputs=inputs, outputs=outputs, aside=True))
 
 
 def _object_text(cursor: Cursor, asked: _Question) -> str:
-    """The model knows an object by its name and its tools; plain data has neither."""
-    if asked.made:
-        return cursor.state.name_of(asked.made[1])
+    """Return what a question is about: the name of an object, or plain data as JSON."""
+    if asked.named:
+        return cursor.state.name_of(asked.named[1])
     data = cursor.context.hide(plain_data(asked.value))
     return f"this {type(asked.value).__name__}: {readable_json(data)}"
 
 
 def _content(cursor: Cursor, asked: _Question) -> str:
-    """Return what an object holds, as the end of a question; "" for plain data, and for an object
-    that says nothing of itself."""
-    context, made = cursor.context, asked.made and asked.made[1]
-    value = context.values.value(made) if made else None
+    """Return the content of an object, as the end of a question; "" for plain data, and for an
+    object without a readable text."""
+    context, named_object = cursor.context, asked.named and asked.named[1]
+    value = context.values.value(named_object) if named_object else None
     # An address in memory would say nothing.
-    if not made or has_no_text(type(value)):
+    if not named_object or has_no_text(type(value)):
         return ""
-    return f"\n\n{cursor.state.name_of(made)} holds {context.content_text(value)}"
+    return f"\n\n{cursor.state.name_of(named_object)} holds {context.content_text(value)}"
 
 
 def _result(cursor: Cursor, in_words: bool) -> Any:
-    """Return what was saved or answered `in_words`, and go back to the session's own work."""
+    """Return what was saved, or answered `in_words`, and return to the session's main work."""
     state = cursor.state
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
@@ -260,20 +259,20 @@ def _result(cursor: Cursor, in_words: bool) -> Any:
     answers, output = [*cursor.context.values.outputs(state).values()], state.opened.outputs[RESULT]
     if in_words and not state.done:
         answers = [*_answers_in_words(cursor, output)]
-    cursor.write(_own(state))
+    cursor.write(_main_opening(state))
     if not answers:
-        raise Unfinished(f"the model saved no {output.kind}; its last words: {state.said!r:.200}")
+        raise Unfinished(f"the model saved no {output.kind} and wrote: {state.reply_text!r:.200}")
     return answers[0]
 
 
 def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
-    """Yield what replies to the latest prompt say as an output, the latest reply first."""
+    """Yield the replies to the latest prompt that fit the output, as values, the latest first."""
     values, state = cursor.context.values, cursor.state
     for entry in reversed(cursor.context.journal.path(cursor.head)):
         match entry.event:
             case Asked(by="person"):
                 return
-            case Replied(text, said=said) if words := (text if said is None else said).strip():
+            case Replied(text, said=prose) if words := (text if prose is None else prose).strip():
                 data, no_json = attempt(parse_json, words)
                 for reading in [words] if no_json else [words, data]:
                     value, raised = attempt(values.read_output, output, reading, state)
@@ -306,7 +305,8 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
 
 
 def _unused(cursor: Cursor, variable: str, content: str) -> str:
-    """Return a name for an input; what no content tells apart is new on all branches."""
+    """Return an unused name for an input; a value without a content digest gets one that no branch
+    has."""
     events = (entry.event for entry in cursor.context.journal) if not content else ()
     used_names = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
     names = (variable if number == 1 else f"{variable}_{number}" for number in count(1))

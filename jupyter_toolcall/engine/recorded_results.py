@@ -57,8 +57,8 @@ class RecordedResults:
         match outcomes.pop(0):
             case Data(data):
                 return data
-            case Made() as made:
-                return self._value(made, None, tool)
+            case Made() as ref:
+                return self._value(ref, None, tool)
             case Many() as many:
                 return self._with_objects(many, tool)
             case Failed(message):
@@ -71,13 +71,13 @@ class RecordedResults:
                 raise KeyboardInterrupt if ran else NotBegun
 
     def _with_objects(self, many: Many, tool: Tool) -> Any:
-        objects = [made for made in many.objects if not made.changed]
+        objects = [ref for ref in many.objects if not ref.changed]
         if not many.paths:
-            return [self._value(made, None, tool) for made in objects]
+            return [self._value(ref, None, tool) for ref in objects]
         data = many.data
-        for path, made in zip(many.paths, objects, strict=False):
+        for path, ref in zip(many.paths, objects, strict=False):
             steps = tuple(map(str, path))
-            value = self._value(made, at_path(many.data, steps[:-1]), tool)
+            value = self._value(ref, at_path(many.data, steps[:-1]), tool)
             data = replaced_at(data, steps, value)
         return data
 

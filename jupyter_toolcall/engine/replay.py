@@ -62,8 +62,10 @@ def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
 
 
 def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:
-    """Return how many approvals after that of a call may hold after an edit, if the person says so
-    with this call; 0 where its own does not differ in the objects alone."""
+    """Return how many later approvals the person may renew together with that of this call.
+
+    0 unless an edit changed this call only in its objects.
+    """
     queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
     approval = _recorded_approval(queue, ready.call_id)
     if approval is None or not _differs_in_objects_alone(cursor, approval, call, ready):
@@ -81,8 +83,11 @@ def _is_approval(entry: Entry) -> bool:
 def _differs_in_objects_alone(
     cursor: Cursor, approval: Entry, call: CallRecord, ready: PreparedCall
 ) -> bool:
-    """Return whether a call is what was approved but for the content of its objects, and stays
-    here: its tool, arguments and kinds of objects are the same, and others wrote none of it."""
+    """Return whether a call differs from the approved one only in the content of its objects.
+
+    Its tool is neither external nor destructive, and has the same version. Its arguments are the
+    same, and nothing in them comes from untrusted text.
+    """
     tool, context = ready.tool, cursor.context
     if tool.external or tool.destructive or tool.for_person or not approval.is_effective:
         return False
@@ -97,13 +102,13 @@ def _differs_in_objects_alone(
 
 
 def replay_recorded(cursor: Cursor) -> None:
-    """Advance through what a replay has still to repeat, to its end or to the next pause."""
+    """Repeat the remaining recorded entries, to the last one or to the next pause."""
     while cursor.replay_queue.next(cursor.state.open) and advance(cursor):
         pass
 
 
 def _recorded_approval(queue: ReplayQueue, call_id: str) -> Entry | None:
-    """Return the person's last decision of a recording that lets a call run."""
+    """Return the person's last recorded decision that lets a call run; None where there is none."""
     for entry in reversed(queue.entries):
         match entry.event:
             case Started(approved_id, approval_digest=approval_digest) if (
@@ -134,11 +139,11 @@ def _change(
 
 
 def advance(cursor: Cursor, single: bool = False) -> Entry | None:
-    """Take one step, and return its last entry; None where a person has to be waited for.
+    """Take one step and return its last entry; None where the session waits for a person.
 
-    A recorded entry is replayed where there is one, or (unless `single`) all recorded entries that
-    nothing has changed; else the ordinary turn goes on. Raises ModelError, and KeyboardInterrupt
-    once what it interrupted is recorded.
+    The step replays the next recorded entry, or (unless `single`) all next entries that are
+    unchanged. Without recorded entries it is the next step of the ordinary turn. Raises ModelError,
+    and KeyboardInterrupt after the interrupted call is recorded.
     """
     with Hold():
         if cursor.context.hooks and cursor.holding_hook is not None:
@@ -150,7 +155,7 @@ def advance(cursor: Cursor, single: bool = False) -> Entry | None:
         while recorded is not None:
             call_id = call_id_of(recorded.event)
             if call_id in cursor.replay_queue.superseded:
-                # What was recorded behind a call may depend on what it comes to now.
+                # Entries that were recorded after a call may depend on its new result.
                 return execute_step(cursor, step_of(state.calls[call_id]), state)
             if recorded.parent == cursor.head or can_follow(recorded.event, state):
                 return replay_entry(cursor, recorded, state)
@@ -165,7 +170,7 @@ def advance(cursor: Cursor, single: bool = False) -> Entry | None:
 
 def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry | None:
     """Repeat the next recorded event; None where a person has to be asked again."""
-    # The journal may have been verified since it was read.
+    # The entry may have become verified since the queue was made.
     recorded_entry = cursor.context.journal[recorded_entry.id]
     recorded_state = (
         state
@@ -218,7 +223,7 @@ def _write_again(
 def _replay_reply(
     cursor: Cursor, reply: Replied, recorded_entry: Entry, recorded_state: State, state: State
 ) -> Entry:
-    """Repeat a reply, marked as stale where the results that it was to read otherwise now."""
+    """Repeat a reply; it is marked as stale if the results before it have changed."""
     meta = repeated_meta(recorded_entry, state.stale or results_changed(recorded_state, state))
     return _write_again(cursor, reply, recorded_entry, verified=recorded_entry.verified, **meta)
 
@@ -226,7 +231,7 @@ def _replay_reply(
 def _replay_approval(
     cursor: Cursor, recorded_entry: Entry, event: Decided, state: State
 ) -> Entry | None:
-    """Repeat a person's approval, which holds for exactly what it was given for; else ask."""
+    """Repeat a person's approval if it holds for exactly this call; else ask the person again."""
     call = state.calls[event.call_id].with_decision(event, recorded_entry.verified)
     call.demand_keys()
     try:
@@ -238,12 +243,12 @@ def _replay_approval(
     holds = _holds(cursor, recorded_entry, event, ready)
     follows = not holds and cursor.replay_queue.approves_following
     if follows and _differs_in_objects_alone(cursor, recorded_entry, call, ready):
-        # It is good for another effect, so it is a decision of its own.
+        # It allows another effect, so it is recorded as a new decision.
         cursor.decide(replace(event, approval_digest=ready.approval_digest), "person")
         return cursor.context.journal[cursor.head]
     if (of_scheme or holds or isinstance(allowed, Run)) and not ready.tool.for_person:
         if not (of_scheme or holds):
-            # The policy of today starts the call, or nothing does.
+            # Only the current policy can start the call: the old approval does not hold.
             return _keep_approval(cursor, event, recorded_entry)
         cursor.replay_queue.position += 1
         meta = repeated_meta(recorded_entry)
@@ -259,7 +264,7 @@ def _replay_approval(
 
 
 def _keep_approval(cursor: Cursor, event: Decided, recorded_entry: Entry) -> Entry:
-    """Repeat an approval as it was given, for what it was given for; it allows nothing else."""
+    """Repeat an approval unchanged, with its old approval digest; it allows nothing else."""
     cursor.replay_queue.position += 1
     meta = repeated_meta(recorded_entry)
     return _write_again(cursor, event, recorded_entry, verified=recorded_entry.verified, **meta)
@@ -287,8 +292,8 @@ def _reject(cursor: Cursor, call_id: str, refused: Refuse) -> Entry:
 def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: PreparedCall) -> bool:
     """Return whether a recorded approval still allows what would happen now.
 
-    It holds for exactly what it was given for, and for one effect: where the result is no
-    longer at hand a person is asked again, unless the tool may be repeated.
+    It holds for exactly the approved call, and for one effect. If the recorded result is missing
+    now, the person is asked again, unless the tool is repeatable.
     """
     if ready.approval_digest != event.approval_digest or not recorded_entry.is_effective:
         return False
@@ -299,7 +304,7 @@ def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: Prepare
 
 
 def _request_differs(cursor: Cursor, recorded_entry: Entry) -> bool:
-    """Return whether a request to a person, as it was put, is another one here."""
+    """Return whether a request to a person has other arguments here than those recorded."""
     event = recorded_entry.event
     assert isinstance(event, Decided)
     return cursor.arguments_to_run(cursor.state.calls[event.call_id]) != event.arguments
@@ -313,10 +318,10 @@ def _replay_start(
     recorded_state: State,
     state: State,
 ) -> Entry | None:
-    """Start a call as it is recorded, where it is allowed for the same reason; else run it again.
+    """Repeat the start of a call if it is allowed for the same reason; else run the call again.
 
-    What never ended is not run for that: a person was asked about it, or will be. What a
-    policy allowed once is for the policy of today.
+    A call that never ended does not run: the person decides on it. A start that a policy allowed
+    is decided by the current policy.
     """
     recorded = event.approval_digest or recorded_state.calls[call.id].approval_digest
     entry = _start_as_recorded(cursor, recorded_entry, event, call, recorded, state)
@@ -337,7 +342,7 @@ def _replay_start(
 
 
 def _permission_to_start(cursor: Cursor, call: CallRecord, state: State) -> Permission:
-    """Return whether the policy of today lets a call start that a policy let start then."""
+    """Return whether the current policy allows a start that a policy allowed in the recording."""
     ready, of_scheme = cursor.prepared(call, state)
     is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.stays_open(call.id))
     if is_recorded and not ready.tool.for_person:
@@ -364,7 +369,7 @@ def _start_as_recorded(
     except CallError:
         return None
     cut_off = queue.has_unknown_outcome(call.id)
-    # No tool asks the person again what is recorded.
+    # A recorded round of input is repeated: the tool does not ask the person again.
     is_kept = not cursor.fresh or _asks_for_input(cursor, call)
     at_hand = is_kept and _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
     if ready.approval_digest != recorded or not (at_hand or cut_off):
@@ -387,12 +392,12 @@ def _replay_result(
         return run_call(cursor, call, state, from_record=not cursor.fresh)
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
-        # A round of input that may have gone on elsewhere keeps that mark.
+        # A round of input that may have continued elsewhere keeps that mark.
         marks = {
             key: recorded_entry.meta[key] for key in {"may_have_run"} & recorded_entry.meta.keys()
         }
         return _write_again(cursor, event, recorded_entry, **marks)
-    # Its result is not at hand any more. Nothing runs here, since nothing has allowed it.
+    # Its result is missing now. Nothing runs here: no approval allows a second run.
     return execute_step(cursor, step_of(call), state)
 
 
@@ -403,6 +408,6 @@ def _recorded_end(cursor: Cursor, call_id: str) -> tuple[Entry, Outcome] | None:
 
 
 def _is_at_hand(cursor: Cursor, ready: PreparedCall, end: tuple[Entry, Outcome] | None) -> bool:
-    """Return whether nothing has to run for the recorded outcome of a call."""
+    """Return whether the recorded results of a call are available, so that nothing has to run."""
     values = cursor.context.values
     return end is not None and end[0].verified and values.has_results(ready.results(end[1]))

@@ -1,6 +1,6 @@
 """The queue of recorded entries that a cursor replays, and how they fit the state of its branch.
 
-A recorded entry is skipped if its call was decided on, or run, since.
+A recorded entry is skipped if its call was decided on, or run, after the replay began.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class ReplayQueue:
     superseded: set[str] = field(default_factory=set)
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
     stopped_at: int = -1
-    """Where the last entry is that was found to be changed: it is replayed in single steps."""
+    """The position of the last entry that is changed here: it is replayed in single steps."""
     approves_following: bool = False
-    """Whether approvals of before an edit hold for calls that differ in their objects alone."""
+    """Whether recorded approvals hold for calls that an edit changed only in their objects."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
 
@@ -57,6 +57,7 @@ class ReplayQueue:
             self.position += 1
         if (following := self.following) is None:
             return None
+        # Calls that were superseded stay so in the queue that follows.
         self.entries, self.position, self.following = (
             following.entries,
             following.position,
@@ -79,8 +80,8 @@ class ReplayQueue:
         return any(_is_round(entry.event) for entry in self._events_after(call_id))
 
     def stays_open(self, call_id: str) -> bool:
-        """Return whether a call that starts here is recorded to ask for input, or not to know its
-        outcome: as this machine recorded it, so nothing runs where that is repeated."""
+        """Return whether a call that starts here is recorded with a round of input, or with an
+        unknown outcome. Only verified entries count: nothing runs when they are repeated."""
         after = next(self._events_after(call_id), None)
         if after is None or not (after.is_effective and self.entries[self.position].verified):
             return False
@@ -89,7 +90,7 @@ class ReplayQueue:
     def has_unknown_outcome(self, call_id: str) -> bool:
         """Return whether a call that starts here never ended: its outcome was unknown.
 
-        Rounds of input, the responses to them, and the starts after these are on the way.
+        Rounds of input, the responses to them, and the starts after these are skipped.
         """
         is_responded = False
         for entry in self._events_after(call_id):
@@ -100,7 +101,7 @@ class ReplayQueue:
         return True
 
     def _events_after(self, call_id: str) -> Iterator[Entry]:
-        """Yield the entries behind the next one that are about a call: all are in its turn."""
+        """Yield the entries of a call after the next entry: all come before the next reply."""
         for entry in islice(self.entries, self.position + 1, None):
             if isinstance(entry.event, Replied):
                 return
@@ -157,15 +158,15 @@ def results_changed(recorded_state: State, now: State) -> bool:
     """
     if recorded_state is now:
         return False
-    ids = [finished_id for finished_id in recorded_state.latest if finished_id in now.calls]
+    ids = [call_id for call_id in recorded_state.latest if call_id in now.calls]
     return any(
-        read_by_model(recorded_state.calls[finished_id]) != read_by_model(now.calls[finished_id])
-        for finished_id in ids
+        read_by_model(recorded_state.calls[call_id]) != read_by_model(now.calls[call_id])
+        for call_id in ids
     )
 
 
 def read_by_model(call: CallRecord) -> object:
-    """Return what a model reads in a result: the names of objects, else what it says."""
+    """Return what a model reads in a result: its data, its error, or the names of its objects."""
     match call.outcome:
         case Data(data):
             return "data", data

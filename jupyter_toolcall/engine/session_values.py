@@ -51,15 +51,15 @@ class ToolInputs:
     arguments: Mapping[str, Any]
     variables: Mapping[str, Any]
     plain: Mapping[Path, Any] = field(default_factory=dict)
-    """The plain data that the arguments name, by where the name stands."""
+    """The plain data that the arguments name, by the path of the name."""
     uses: Uses = field(default_factory=dict)
-    """What produced it."""
+    """What produced this plain data."""
 
 
 @recorded("state", "responses")
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """What a call goes on with: the state of its last round of input, and the responses."""
+    """What a call resumes with: the state of its last round of input, and the responses."""
 
     state: Any
     responses: Mapping[str, InputResponse]
@@ -89,7 +89,7 @@ class PreparedCall(DataRecord, frozen=True, gc=True):
     missing: MissingSecret | None = None
     """Why it can't run now: a variable of the environment is not set."""
     resumption: Resumption | None = None
-    """What it goes on with after a round of input; None where it runs from its beginning."""
+    """What it resumes with after a round of input; None where it runs from its beginning."""
     recorded: State | None = None
     """The state at the end of the branch that is replayed; None where none is."""
 
@@ -135,11 +135,11 @@ class RecordedValue(NamedTuple):
     content: str
     """The content digest of that copy; "" for none."""
     shared: str = ""
-    """What of it could not be copied, in words: the maker holds the same."""
+    """A note on the parts that could not be copied, and that its maker still holds."""
 
 
 def recorded_value(value: Any, kept: bool = False) -> RecordedValue:
-    """Return what is recorded of a value; the value itself if its maker changes it no more."""
+    """Return a value as it is recorded: a private copy, or if it is `kept` the value itself."""
     if type(value) is RemoteValue:
         return RecordedValue(value, value.content)
     copied, is_whole = (value, True) if kept else private(value)
@@ -187,7 +187,7 @@ class SessionValues:
         ):
             theirs.update(mine)
         other.uncopied |= self.uncopied
-        # What this kernel brings is as it was made.
+        # The values of this kernel are as they were made.
         other.altered -= self.by_digest.keys()
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
         self.uncopied, self.altered = other.uncopied, other.altered
@@ -200,9 +200,9 @@ class SessionValues:
         kind = kind_of(value, self.kinds) or kind_name(type(value))
         recorded = recorded_value(value)
         input_digest = digest("input", name, kind, recorded.content)
-        made = Made(kind, input_digest, recorded.content, description, Producer(input=name), shown)
-        self.store(made, recorded)
-        return made
+        ref = Made(kind, input_digest, recorded.content, description, Producer(input=name), shown)
+        self.store(ref, recorded)
+        return ref
 
     def add_instance(self, name: str, subject: Any) -> str:
         """Store a copy of a stateful instance; return the digest of its state."""
@@ -233,27 +233,27 @@ class SessionValues:
             "toolbox that holds it so"
         )
 
-    def store(self, made: Made, recorded: RecordedValue) -> None:
+    def store(self, ref: Made, recorded: RecordedValue) -> None:
         """Store the value of an object."""
-        self.by_digest[made.digest] = recorded.value
-        self.altered.discard(made.digest)
+        self.by_digest[ref.digest] = recorded.value
+        self.altered.discard(ref.digest)
         if recorded.shared:
-            self.uncopied.add(made.digest)
-        notes = "" if made.content else UNTOLD, recorded.shared
-        self.notes[made.digest] = joined("; ", (part for part in notes if part))
+            self.uncopied.add(ref.digest)
+        notes = "" if ref.content else UNTOLD, recorded.shared
+        self.notes[ref.digest] = joined("; ", (part for part in notes if part))
 
-    def note(self, made: Made) -> str:
+    def note(self, ref: Made) -> str:
         """Return warnings about an object: not reproducible, not copied, not as it was made."""
-        note = self.notes.get(made.digest, "" if made.content else UNTOLD)
-        return joined("; ", filter(None, (note, ALTERED if made.digest in self.altered else "")))
+        note = self.notes.get(ref.digest, "" if ref.content else UNTOLD)
+        return joined("; ", filter(None, (note, ALTERED if ref.digest in self.altered else "")))
 
-    def value(self, made: Made) -> Any:
+    def value(self, ref: Made) -> Any:
         """Return an object's value. Raises Absent if it is not available."""
-        if self.has_value(made.digest, made.content):
-            return self.by_digest[made.digest]
-        if remote := self.remote(made):
+        if self.has_value(ref.digest, ref.content):
+            return self.by_digest[ref.digest]
+        if remote := self.remote(ref):
             raise Lost(remote.lost)
-        if name := made.producer.input:
+        if name := ref.producer.input:
             raise Absent(
                 t(
                     "the input %1 is not here with the content that it had; "
@@ -264,15 +264,15 @@ class SessionValues:
         raise Absent(
             t(
                 "the %1 that %2 made is not in this kernel; session.replay().run() makes it again",
-                made.kind,
-                made.producer.call,
+                ref.kind,
+                ref.producer.call,
             )
         )
 
-    def remote(self, made: Made) -> RemoteValue | None:
+    def remote(self, ref: Made) -> RemoteValue | None:
         """Return an object's value as it is on a cluster; None if it is not there."""
         # Unlike `by_digest[...]` this does not fetch it.
-        value = self.by_digest.get(made.digest)
+        value = self.by_digest.get(ref.digest)
         return value if type(value) is RemoteValue else None
 
     def copy_of(self, name: str, state: State) -> Any:
@@ -283,11 +283,11 @@ class SessionValues:
         if name not in state.objects and (instance := self.instance_named(name)):
             return self.instance(instance, state)
         try:
-            made = state.resolve(name)
+            ref = state.resolve(name)
         except CallError as error:
-            known = [*state.names, *(f"{instance}#1" for instance in self.instances)]
-            raise CallError(f"{error}.{nearest(name, known)}".rstrip(".")) from None
-        return private(self.value(made))[0]
+            names = [*state.names, *(f"{instance}#1" for instance in self.instances)]
+            raise CallError(f"{error}.{nearest(name, names)}".rstrip(".")) from None
+        return private(self.value(ref))[0]
 
     def outputs(self, state: State, names: Iterable[str] | None = None) -> dict[str, Any]:
         """Return what was saved, by name; with `names` no others. Raises Absent."""
@@ -347,8 +347,8 @@ class SessionValues:
             return self.instance(instance, state)
         if name in variables:
             return private(variables[name])[0]
-        known = [*state.names, *state.opened.outputs, *self.instances, *variables]
-        text = nearest(str(name), known) or f" There are {', '.join(known[-5:]) or 'none yet'}"
+        names = [*state.names, *state.opened.outputs, *self.instances, *variables]
+        text = nearest(str(name), names) or f" There are {', '.join(names[-5:]) or 'none yet'}"
         raise UsageError(f"there is no object, output, instance or variable {name!r:.60}.{text}")
 
     def instance_named(self, name: str) -> str:
@@ -403,7 +403,7 @@ class SessionValues:
         notes = [
             self.value_store.put(name, self.by_digest[name])
             for name in names
-            # What stays on a cluster is read-only, so its call may run again.
+            # A value on a cluster comes from a read-only call, which may run again.
             if name in self.by_digest and type(self.by_digest.get(name)) is not RemoteValue
         ]
         return tuple(
@@ -426,7 +426,7 @@ Result = tuple[str, str]
 
 def results_of(tool: Tool, call_id: str, approval_digest: str, outcome: Outcome) -> list[Result]:
     """Return all that a call produced or changed; its instance has no content digest."""
-    results = [(made.digest, made.content) for made in objects_of(outcome)]
+    results = [(ref.digest, ref.content) for ref in objects_of(outcome)]
     if tool.instance and not isinstance(outcome, WITHOUT_RESULT):
         results.append((instance_version(call_id, approval_digest), ""))
     return results

@@ -142,9 +142,9 @@ class _Objects:
         return tuple(copied.argument(self._ready.uses) for copied in copies)
 
     def _new(self, value: Any, kind: str) -> Made:
-        made = new_object(value, kind, self._ready, self._values, self._count)
+        ref = new_object(value, kind, self._ready, self._values, self._count)
         self._count += 1
-        return made
+        return ref
 
 
 def new_object(
@@ -156,9 +156,9 @@ def new_object(
     while not recorded.content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    made = Made(kind, name, recorded.content, shown=value.text_label() if _is_text(value) else "")
-    values.store(made, recorded)
-    return made
+    ref = Made(kind, name, recorded.content, shown=value.text_label() if _is_text(value) else "")
+    values.store(ref, recorded)
+    return ref
 
 
 def _is_text(value: Any) -> bool:

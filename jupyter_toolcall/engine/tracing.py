@@ -1,8 +1,7 @@
 """Spans of OpenTelemetry, by its conventions for generative AI; no hook where nobody traces.
 
-Whoever sets a tracer provider has imported OpenTelemetry, so nothing is imported here. What
-models and tools say is in a span only where the conventions' own switch asks for it, and
-then without secrets.
+Whoever sets a tracer provider has imported OpenTelemetry, so nothing is imported here. A span
+holds texts of models and tools only if the conventions' own switch asks for them, and no secrets.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .session_values import PreparedCall
 
 SWITCH = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 Note = Callable[[Mapping[str, Any]], None]
-"""Takes what becomes known of a span while it lasts; what is None is left out."""
+"""Adds attributes to an open span; attributes that are None are left out."""
 
 
 def traced(context: SessionContext) -> tuple[SessionHooks, ...]:
@@ -44,8 +43,8 @@ class Tracing(SessionHooks):
     @contextmanager
     def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
         provider, _, name = model.rpartition(":")
-        known = {"gen_ai.provider.name": provider or None, "gen_ai.request.model": name or None}
-        with _span("chat", name or "model", known) as note:
+        request = {"gen_ai.provider.name": provider or None, "gen_ai.request.model": name or None}
+        with _span("chat", name or "model", request) as note:
             yield lambda reply: note(_reply_attributes(reply))
 
     @contextmanager
@@ -66,7 +65,7 @@ class Tracing(SessionHooks):
         return {}
 
     def _content(self, name: str, value: Any) -> Mapping[str, Any]:
-        """Return an attribute of what was said, where that is asked for; {} where not."""
+        """Return a text of a model or a tool as an attribute; {} unless the switch asks for it."""
         is_captured = os.environ.get(SWITCH, "").lower() in (
             "true",
             "1",
@@ -93,7 +92,7 @@ def _open_span(
     with tracer.start_as_current_span(
         f"{operation} {subject}", kind=kind, attributes=span_attributes, record_exception=False
     ) as open_span:
-        yield lambda known: open_span.set_attributes(_without_none(known))
+        yield lambda attributes: open_span.set_attributes(_without_none(attributes))
 
 
 def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:

@@ -69,7 +69,7 @@ def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
 
 
 def ask_model(cursor: Cursor, state: State) -> Entry | None:
-    """Ask the model and record its reply; None where it has had its turns, or has none to give.
+    """Ask the model and record its reply; None at the turn limit, or if the model gives none.
 
     Raises ModelError, and MissingSecret where the request holds one that is not set.
     """
@@ -98,7 +98,7 @@ def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[st
 
 
 def request_reply(cursor: Cursor, request: Request) -> Reply | None:
-    """Return what the model replies to a request, as it came; nothing is recorded."""
+    """Return the model's reply to a request, unchanged; nothing is recorded."""
     if cursor.context.model is None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
     secrets = cursor.context.secrets
@@ -135,7 +135,10 @@ def _record_reply(
 
 
 def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[str, str]:
-    """Keep what is sent for the first time, so that every request can be shown later."""
+    """Store the definitions that are sent for the first time, so that requests can be shown later.
+
+    Returns their digests by tool, and by "" that of a new system text.
+    """
     journal, hide, new = cursor.context.journal, cursor.context.hide, dict[str, str]()
     for tool in request.tools:
         sent = journal.text(state.sent.get(tool.name))
@@ -226,9 +229,9 @@ def _record_not_begun(
 
 
 def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
-    """Run a call on with the person's response; None where the person has to respond.
+    """Resume a call with the person's response; None where the person has to respond.
 
-    What was approved is the whole call, so nobody is asked again. Raises MissingSecret.
+    The approval covers the whole call, so nobody is asked again. Raises MissingSecret.
     """
     if not may_resume(cursor, call):
         return None
@@ -249,10 +252,10 @@ def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> 
     """
     arguments: Mapping[str, Any] | None = ready.arguments
     arguments = None if arguments == call.asked else arguments
-    tool, bound = ready.tool, ready.approval_digest if by_policy else ""
+    tool, run_digest = ready.tool, ready.approval_digest if by_policy else ""
     return Started(
         *(call.id, arguments, ready.uses, tool.instance),
-        *(ready.previous, ready.setters, bound, tool.untrusted),
+        *(ready.previous, ready.setters, run_digest, tool.untrusted),
     )
 
 
@@ -273,13 +276,13 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     cursor.running.setdefault(ready.call_id, RunningCall())
     try:
         try:
-            # What ran early holds where exactly this would run now.
+            # An early end counts only if exactly the same would run now.
             if early is not None and early.approval_digest == ready.approval_digest:
                 ran = early.stored(state)
             else:
                 ran = _run_alone(cursor, ready, state)
         except KeyboardInterrupt:
-            # A second one came while the end of the tool was read: what it did is not known.
+            # A second interrupt came while the result was read: what the tool did is not known.
             ran = Execution(Interrupted(), {}, True)
         entry = record_end(cursor, ready, ran, effect)
     finally:
@@ -314,7 +317,7 @@ def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str)
 
 
 def _start_count(cursor: Cursor, call_id: str) -> int:
-    """Return how often a call has started as it is approved here, on whatever branch."""
+    """Return how often a call has started with this approval digest, on any branch."""
     return cursor.context.call_index.starts[call_run(cursor.state.calls[call_id])]
 
 
@@ -322,8 +325,8 @@ Note = Callable[[Any], None]
 
 
 def around_execution(cursor: Cursor, ready: PreparedCall) -> AbstractContextManager[Note]:
-    """Return the contexts of the hooks around a call that runs beside others, which yield what
-    tells them its outcome."""
+    """Return the contexts of the hooks around a call that runs together with others. They yield a
+    function that takes the outcome."""
     return _hooked([hook.around_execution(ready) for hook in traced(cursor.context)])
 
 
@@ -340,15 +343,15 @@ def _hooked(
     contexts: Sequence[AbstractContextManager[Note]],
     inner: AbstractContextManager[None] | None = None,
 ) -> AbstractContextManager[Note]:
-    """Return the contexts of all hooks as one, which yields what tells them a result.
+    """Return the contexts of all hooks as one, which yields a function that takes the result.
 
-    Most sessions have no hooks: theirs costs nothing.
+    A session without hooks skips the contexts: most have none.
     """
-    return _entered(contexts, inner) if contexts else nullcontext(_tell_nobody)
+    return _entered(contexts, inner) if contexts else nullcontext(_ignore)
 
 
-def _tell_nobody(result: Any) -> None:
-    """Nobody hears of a result."""
+def _ignore(result: Any) -> None:
+    """Take a result, and do nothing."""
 
 
 @contextmanager
@@ -360,14 +363,14 @@ def _entered(
         if inner is not None:
             stack.enter_context(inner)
 
-        def tell(result: Any) -> None:
+        def note_result(result: Any) -> None:
             for note in notes:
                 note(result)
 
-        yield tell
+        yield note_result
 
 
 def run_now(cursor: Cursor, call_id: str) -> Entry | None:
-    """Run an approved call now, whatever its turn."""
+    """Run an approved call now, before or after its turn."""
     state = cursor.state
     return execute_step(cursor, step_of(state.calls[call_id]), state)

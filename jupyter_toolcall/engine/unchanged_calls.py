@@ -1,7 +1,7 @@
-"""What a replay repeats at once: recorded entries that nothing on this branch has changed.
+"""Repeats recorded entries at once that nothing on this branch has changed.
 
-A call is unchanged where its tool, its objects, its instance and its variables are what they were,
-and its results are at hand. Any call that is not surely unchanged is replayed in single steps
+A call is unchanged if its tool, its objects, its instance and its variables are what they were,
+and its results are available. Any call that may have changed is replayed in single steps
 (`replay.replay_entry`), where it is prepared and its approval digest is compared.
 """
 
@@ -74,12 +74,12 @@ class _UnchangedCalls:
     now: State
     """`state`, with the objects after the entries so far."""
     is_stale: bool = False
-    """Whether the replies answer results that read otherwise here."""
+    """Whether the model wrote the replies before the results changed."""
     ids: set[str] = field(default_factory=set)
     codes: dict[str, str] = field(default_factory=dict)
-    """Of the tools that ran in these entries, what was noted of their code."""
+    """For each tool that ran in these entries, the recorded digest of its code."""
     same_digest: set[tuple[str, bool]] = field(default_factory=set)
-    """The tools, and whether the call took objects, of which one approval digest was computed."""
+    """The tools, and whether the call took objects, for which one approval digest was compared."""
 
     def includes(self, entry: Entry) -> bool:
         """Return whether an entry can be repeated as it is, after those before it."""
@@ -104,7 +104,7 @@ class _UnchangedCalls:
         return False
 
     def _results_changed(self) -> bool:
-        """Return whether results of the last reply read otherwise than those that are recorded."""
+        """Return whether the model would read other results here than those that are recorded."""
         calls, recorded = self.state.calls, self.recorded.calls
         return any(
             read_by_model(recorded[call_id]) != read_by_model(calls[call_id])
@@ -113,12 +113,12 @@ class _UnchangedCalls:
         )
 
     def _ends(self, call: CallRecord) -> bool:
-        for made in call.produced:
-            self.now = introduce(self.now, made)
+        for ref in call.produced:
+            self.now = introduce(self.now, ref)
         return True
 
     def _has_same_code(self, entry: Entry, call_id: str) -> bool:
-        """Return whether the call will stand beside the code of its tool that is recorded."""
+        """Return whether the repeated start refers to the same code of its tool as recorded."""
         call = self.recorded.calls[call_id]
         code = entry.meta.get("code") or self.codes.get(call.tool) or self.state.code.get(call.tool)
         self.codes[call.tool] = call.code
@@ -197,8 +197,8 @@ class _UnchangedCalls:
     def _has_same_digest(self, call: CallRecord, started: Started, tool: Tool) -> bool:
         """Return whether the tool, and what is withheld, are what they were.
 
-        The version of the tool is compared for each call. The whole digest is computed of one call
-        of each tool: of the others all that goes into it is known to be the same.
+        The version of the tool is compared for each call. The whole digest is computed for one
+        call of each tool: for the others all its parts are compared one by one.
         """
         code = recorded_tool_code(call, self.cursor.context.journal)
         if code is None or code.version != tool.version():
@@ -231,7 +231,7 @@ class _UnchangedCalls:
         return approval_digest(tool, named, before, variables, values.withhold, bool(started.uses))
 
     def _is_at_hand(self, call: CallRecord, tool: Tool) -> bool:
-        """Return whether all that the call produced is at hand."""
+        """Return whether all values that the call produced are available."""
         assert call.outcome is not None
         results = results_of(tool, call.id, call.approval_digest, call.outcome)
         return self.cursor.context.values.has_results(results)

@@ -50,13 +50,13 @@ def _outcome_text(data: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What verifying a session found: true where it comes out as it was recorded."""
+    """The result of verifying a session: true if all calls gave what is recorded."""
 
     calls: int
     divergence: str = ""
     """The first difference; "" if there is none."""
     taken: int = 0
-    """How many of the calls ran at a server: their results were taken as they are recorded."""
+    """How many of the calls ran at a server: their recorded results were used."""
 
     def __bool__(self) -> bool:
         return not self.divergence
@@ -67,7 +67,7 @@ class Verification:
 
 
 def recorded_results_text(count: int) -> str:
-    """Return what a verification says of calls whose results it took as recorded; "" for none."""
+    """Return the sentence on calls whose recorded results a verification used; "" for none."""
     if not count:
         return ""
     results = "the result of 1 call" if count == 1 else f"the results of {count} calls"
@@ -78,8 +78,8 @@ def recorded_results_text(count: int) -> str:
 def verify_cursor(cursor: Cursor) -> Verification:
     """Run all calls of a branch again on a copy of it, and return the first divergence.
 
-    What was approved for this branch is approved for that; tools run for real. A call that asked
-    the person for input is taken as recorded, since nobody is asked.
+    The approvals of this branch hold for the copy, and tools really run. The recorded result of a
+    call that asked the person for input is used, since nobody is asked.
     """
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
@@ -117,26 +117,26 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
         (name, context.values.by_digest[name]) for name in _outside_digests(context, path)
     )
     results = RecordedResults(
-        (entry.event for entry in path), lambda made, record, tool: context.values.value(made)
+        (entry.event for entry in path), lambda ref, record, tool: context.values.value(ref)
     )
     toolbox = with_recorded_results(context.toolbox, results)
     return replace(context, journal=journal, values=values, toolbox=toolbox, model=None)
 
 
 def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
-    """Return the digests of what came from outside and is at hand: what no tool makes again."""
-    digests = {made.digest for entry in path for made in _outside(entry.event)}
+    """Return the digests of available values that no tool of the session can compute again."""
+    digests = {ref.digest for entry in path for ref in _outside(entry.event)}
     calls = state_at(context.journal, path[-1].id).all_calls()
-    digests |= {made.digest for call in calls if call.rounds for made in call.produced}
+    digests |= {ref.digest for call in calls if call.rounds for ref in call.produced}
     digests |= {digest for _, digest in state_at(context.journal, path[0].id).opened.instances}
     return {digest for digest in digests if context.values.has_value(digest)}
 
 
 def _outside(event: Event) -> Iterable[Made]:
-    """Return what an event brought from outside: an input, or an answer of somebody's own."""
+    """Return the objects of an event that no tool made: inputs, answers, a program's results."""
     match event:
         case Opened(inputs=inputs):
-            return [made for _, made in inputs]
+            return [input_object for _, input_object in inputs]
         case Decided(result=Made() | Many() as answer):
             return objects_of(answer)
         case Finished(by="program", outcome=outcome):

@@ -43,12 +43,12 @@ class Callee:
         remaining = dict(arguments)
         first = [remaining.pop(name) for name in self.first if name in remaining]
         first += _opened("*", remaining.pop(self.many, None))
-        more = list(_opened("**", remaining.pop(self.named, None)))
+        keywords = list(_opened("**", remaining.pop(self.named, None)))
         head = self.head or subject
         if head is None:
             raise Unwritable(f"{self.method} of nothing")
         at = head.then(f".{self.method}") if self.method else head
-        code = call(at, first, remaining, more)
+        code = call(at, first, remaining, keywords)
         return Code(code.text, code.needs | self.needs)
 
 

@@ -401,8 +401,8 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
 
 def _default(field: dataclasses.Field[Any]) -> Any:
     """Return what a field is where it is left out; each time a new list."""
-    made: Any = field.default_factory
-    return made() if made in (list, dict, set, tuple) else field.default
+    factory: Any = field.default_factory
+    return factory() if factory in (list, dict, set, tuple) else field.default
 
 
 def _makes(cls: Any, arguments: Mapping[str, Any], value: Any) -> bool:
@@ -420,9 +420,9 @@ def _alike(one: Any, other: Any) -> bool:
 def is_attributes(cls: Any) -> bool:
     """Return whether instances are their attributes and nothing else."""
     ways = ("__reduce__", "__reduce_ex__", "__getstate__", "__new__")
-    made = all(base is object or base.__flags__ & (1 << 9) for base in cls.__mro__)
+    is_python = all(base is object or base.__flags__ & (1 << 9) for base in cls.__mro__)
     bare = all(getattr(cls, way) is getattr(object, way) for way in ways)
-    return made and bare and not any(getattr(base, "__slots__", ()) for base in cls.__mro__)
+    return is_python and bare and not any(getattr(base, "__slots__", ()) for base in cls.__mro__)
 
 
 def _by_attributes(value: Any, cls: Any, head: Code, inner: Callable[[Any], Code]) -> Code:

@@ -157,11 +157,11 @@ def _fits(found: Definition, thing: Any, codes: Iterable[CodeType]) -> bool:
         pairs = defaults_in(found.node, thing)
         is_same = all(is_same_code(found.code, code) for code in codes)
         return is_same and all(is_value(node, value, None, found) for node, value in pairs)
-    own = [code for code in found.code.co_consts if isinstance(code, CodeType)]
-    names = {code.co_name for code in own if code.co_name.isidentifier()}
+    inner_codes = [code for code in found.code.co_consts if isinstance(code, CodeType)]
+    names = {code.co_name for code in inner_codes if code.co_name.isidentifier()}
     return (
         isinstance(found.node, ast.ClassDef)
-        and all(any(is_same_code(one, code) for one in own) for code in codes)
+        and all(any(is_same_code(one, code) for one in inner_codes) for code in codes)
         and all(name in vars(thing) or name.startswith("__") for name in names)
         and _has_fields(found.node, thing, found)
     )
@@ -210,9 +210,9 @@ def is_value(
     """
     used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     if isinstance(node, ast.Lambda):
-        own = getattr(value, "__code__", None)
+        value_code = getattr(value, "__code__", None)
         compiled = codes_in(compile(found.source, "<source>", "exec", dont_inherit=True))
-        return own is not None and any(is_same_code(own, code) for code in compiled)
+        return value_code is not None and any(is_same_code(value_code, code) for code in compiled)
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):
         return True

@@ -66,8 +66,8 @@ class Import:
 
     def __str__(self) -> str:
         # `import a.b` binds a.
-        own = self.name or self.module.partition(".")[0]
-        suffix = "" if self.alias == own else f" as {self.alias}"
+        bound_name = self.name or self.module.partition(".")[0]
+        suffix = "" if self.alias == bound_name else f" as {self.alias}"
         begin = f"from {self.module} import {self.name}" if self.name else f"import {self.module}"
         return begin + suffix
 
@@ -120,16 +120,16 @@ class Text:
                     break
             elif name in statement.changes:
                 positions.append(position)
-        bound = any(name in self.statements[position].binds for position in positions)
-        return tuple(reversed(positions)) if bound else ()
+        is_bound = any(name in self.statements[position].binds for position in positions)
+        return tuple(reversed(positions)) if is_bound else ()
 
     def defined(self, module: str, name: str) -> Any:
         """Return the function or class that a module defined under a name; None for none."""
         value = self.values.get(name)
         bare = inspect.unwrap(value) if callable(value) else None
         is_own = is_defined_by_you(bare) or module == WORLD == getattr(bare, "__module__", "")
-        own = is_own and bare.__module__ == module and definition_name(bare) == name
-        return value if own else None
+        is_defined = is_own and bare.__module__ == module and definition_name(bare) == name
+        return value if is_defined else None
 
     @property
     def imports(self) -> tuple[Import, ...]:
@@ -247,11 +247,11 @@ def _source(node: ast.stmt, lines: Sequence[str], marks: Collection[str]) -> str
             if _is_mark(mark, marks):
                 gone |= {*range(mark.lineno, mark.end_lineno + 1)}
                 part.decorator_list.remove(mark)  # type: ignore[attr-defined]
-    above = [mark.lineno for mark in getattr(node, "decorator_list", ())]
-    first, last = min([node.lineno, *above]), node.end_lineno or node.lineno
+    decorator_lines = [mark.lineno for mark in getattr(node, "decorator_list", ())]
+    first, last = min([node.lineno, *decorator_lines]), node.end_lineno or node.lineno
     rows = (lines[row - 1] for row in range(first, last + 1) if row not in gone)
-    own = textwrap.dedent("\n".join(rows))
-    tree = _parsed(own)
+    code = textwrap.dedent("\n".join(rows))
+    tree = _parsed(code)
     # It shares a line with another statement, or has a text that less indentation changes.
     if tree is None or [*map(_shape, tree.body)] != [_shape(bare)]:
         return ast.unparse(bare)
@@ -259,7 +259,7 @@ def _source(node: ast.stmt, lines: Sequence[str], marks: Collection[str]) -> str
     while first > 1 and lines[first - 2].startswith("#"):
         first -= 1
         comments.insert(0, lines[first - 1])
-    return "\n".join([*comments, own])
+    return "\n".join([*comments, code])
 
 
 def _shape(node: ast.stmt) -> str:
@@ -469,12 +469,12 @@ class Slice:
                 self._take(Need(need.module, name))
             elif name not in {*_annotated(top.node)}:
                 raise Unwritable(f"{need.name}, which needs {name} of the function around it")
-        own = {name: code for name, code in values.items() if code.text != name}
-        self._means(need.name, (top, *own.values()))
-        if own:
-            statement = replace(statement, text=_factory(need.name, own, statement.text))
+        replaced = {name: code for name, code in values.items() if code.text != name}
+        self._means(need.name, (top, *replaced.values()))
+        if replaced:
+            statement = replace(statement, text=_factory(need.name, replaced, statement.text))
         # What has values of its own needs these at once: it stands behind all that it uses.
-        self._add(need.module, statement, len(self.chosen) + 1 if own else 0)
+        self._add(need.module, statement, len(self.chosen) + 1 if replaced else 0)
         after = (later for later in text.statements if later.place > statement.place)
         if not top.enclosing:
             for later in itertools.takewhile(lambda later: need.name not in later.binds, after):

@@ -69,16 +69,16 @@ FORMATS = {row.name: row for row in _ROWS}
 
 def format_named(path: Path, to: str | None) -> Format:
     """Return a format, by its name or by the ending of a file. Raises UsageError."""
-    known = ", ".join(FORMATS)
+    names = ", ".join(FORMATS)
     if to is not None:
         if to not in FORMATS:
-            raise UsageError(f"no format {to!r:.60}; there are {known}.{nearest(to, FORMATS)}")
+            raise UsageError(f"no format {to!r:.60}; there are {names}.{nearest(to, FORMATS)}")
         return FORMATS[to]
     name = path.name.lower()
     fitting = [(end, row) for row in FORMATS.values() for end in row.endings if name.endswith(end)]
     if not fitting:
         ending = f"ends in {path.suffix}" if path.suffix else "has no ending"
-        raise UsageError(f"{path} {ending}, which names no format; say to= (--to) one of {known}")
+        raise UsageError(f"{path} {ending}, which names no format; say to= (--to) one of {names}")
     return max(fitting, key=lambda pair: len(pair[0]))[1]
 
 

@@ -77,7 +77,7 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> Part:
         "model": opened.model or str(getattr(cursor.context.model, "name", "")),
         "system": opened.system,
         "prompts": [event.text for event in asked if event.by == "person"],
-        "text": state.said,
+        "text": state.reply_text,
         "outputs": [
             {
                 "name": key,
@@ -116,14 +116,14 @@ def _call(call: CallRecord, state: State, end: CallEnd | None, by: str) -> Part:
 
 
 def _object(name: str, state: State, graph: Graph) -> Part:
-    made = state.objects[name]
-    first = state.contents.get((made.kind, made.content)) if made.content else None
+    ref = state.objects[name]
+    first = state.contents.get((ref.kind, ref.content)) if ref.content else None
     return {
         "name": name,
-        "type": made.kind,
-        "made_by": made.producer.call or f"input:{made.producer.input}",
-        "content": made.content,
-        "description": made.description,
+        "type": ref.kind,
+        "made_by": ref.producer.call or f"input:{ref.producer.input}",
+        "content": ref.content,
+        "description": ref.description,
         "made_from": graph.deps(name),
         "saved_as": next((key for key, value in state.outputs.items() if value == name), ""),
         "equals": first if first and first != name else "",

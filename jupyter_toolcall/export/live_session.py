@@ -124,30 +124,28 @@ class LiveSession:
                 return tool.check(replace(data, plain=plain).with_values(arguments), lend)
         return tool.check(replace(data, plain=data.readings[-1]).with_values(arguments), lend)
 
-    def _value_or_other(self, made: Made) -> Any:
+    def _value_or_other(self, ref: Made) -> Any:
         try:
-            return self.cursor.context.values.value(made)
+            return self.cursor.context.values.value(ref)
         except Absent:
             return _StandIn()
 
     def saved(self, name: str) -> Code:
         return written(self.cursor.context.values.outputs(self.cursor.state)[name])
 
-    def is_shared(self, made: Made) -> bool:
+    def is_shared(self, ref: Made) -> bool:
         memory = self.cursor.context.values
-        if COPIED in memory.notes.get(made.digest, ""):
+        if COPIED in memory.notes.get(ref.digest, ""):
             return True
-        return memory.has_value(made.digest, made.content) and is_frozen(
-            memory.by_digest[made.digest]
-        )
+        return memory.has_value(ref.digest, ref.content) and is_frozen(memory.by_digest[ref.digest])
 
     def instance_variable(self, name: str) -> str:
         tools = (tool for tool in self.cursor.context.toolbox if tool.instance == name)
         subject = next((tool.subject for tool in tools), None)
         text = self.texts(MAIN)
         main = vars(sys.modules[MAIN])
-        bound = [name for part in (text.statements if text else ()) for name in part.binds]
-        return next((name for name in bound if main.get(name) is subject is not None), "")
+        names = [name for part in (text.statements if text else ()) for name in part.binds]
+        return next((name for name in names if main.get(name) is subject is not None), "")
 
 
 NOWHERE = "A tool-calling session"

@@ -39,7 +39,7 @@ def ancestry(
     ahead = [producer.call for producer in needed]
     for call_id in calls:
         ahead.append(call_id)
-        needed.update(made.producer for made in state.calls[call_id].produced)
+        needed.update(ref.producer for ref in state.calls[call_id].produced)
     while ahead:
         call = state.calls.get(ahead.pop())
         if call is None or call.id in call_ids:
@@ -57,8 +57,8 @@ def ancestry(
 
 def deciders(state: State, path: Iterable[Entry]) -> dict[str, str]:
     """Return who decided on each call, by its id: person, policy or program; "" for nobody."""
-    known = (e for e in path if e.meta.get("by", "preview") != "preview")
-    by = {getattr(e.event, "call_id", ""): str(e.meta["by"]) for e in known}
+    decided = (e for e in path if e.meta.get("by", "preview") != "preview")
+    by = {getattr(e.event, "call_id", ""): str(e.meta["by"]) for e in decided}
     allowed = {c.id: "policy" for c in state.all_calls() if c.started and c.started.approval_digest}
     return {call_id: allowed.get(call_id) or by.get(call_id, "") for call_id in state.order}
 
@@ -137,9 +137,9 @@ def explain(session: ExportedSession, name: str) -> Explanation:
 
 
 def _existing_name(name: str, state: State) -> str:
-    known = [*state.names, *state.outputs, *state.order]
+    names = [*state.names, *state.outputs, *state.order]
     newest = ", ".join([*reversed(state.names)][:5])
-    return nearest(name, known) or f" There are {newest or 'no objects yet'}"
+    return nearest(name, names) or f" There are {newest or 'no objects yet'}"
 
 
 # -- objects, outputs, calls ------------------------------------------------------------------
@@ -147,13 +147,13 @@ def _existing_name(name: str, state: State) -> str:
 
 def _of_object(session: ExportedSession, name: str, object_name: str) -> Explanation:
     state = session.cursor.state
-    made = state.objects[object_name]
+    ref = state.objects[object_name]
     saved = [key for key, value in state.outputs.items() if value == object_name]
-    about = [with_article(made.kind), *([made.description] if made.description else [])]
+    about = [with_article(ref.kind), *([ref.description] if ref.description else [])]
     about += [f"saved as {', '.join(saved)}"] if saved else []
     what = f"{object_name}: {', '.join(about)}"
     lines = () if name == object_name else (f"{name} is {object_name}.",)
-    only = functools.partial(ancestry, state, [made.producer])
+    only = functools.partial(ancestry, state, [ref.producer])
     return _explained(session, name, " ".join([*lines, what]), only, saved)
 
 
@@ -215,9 +215,9 @@ def _reasons(cursor: Cursor, only: Selection, call_id: str) -> Iterator[Reason]:
 
 def _input_lines(state: State, only: Selection) -> Iterator[str]:
     for name in state.names:
-        made = state.objects[name]
-        if (variable := made.producer.input) and made.producer in only.objects:
-            description = f": {made.description}" if made.description else ""
+        ref = state.objects[name]
+        if (variable := ref.producer.input) and ref.producer in only.objects:
+            description = f": {ref.description}" if ref.description else ""
             yield visible_text(f"{name} was there at the start, as {variable}{description}", LONG)
     for instance in sorted(only.instances):
         yield f"{visible_text(instance)} was there at the start, with a state of its own"

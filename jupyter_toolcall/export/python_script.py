@@ -100,11 +100,11 @@ def _parts_text(parts: Sequence[MessageText | Line]) -> str:
 
 def line_text(line: Line) -> str:
     """Return a statement with what is said of it, as comments."""
-    above = [comment(text) for text in line.above]
+    comments = [comment(text) for text in line.comments]
     if line.code is None:
-        return "\n".join(above)
+        return "\n".join(comments)
     behind = f"  {comment(line.behind)}" if line.behind else ""
-    return "\n".join([*above, line.code.text + behind])
+    return "\n".join([*comments, line.code.text + behind])
 
 
 def comment(text: str) -> str:
@@ -149,9 +149,9 @@ def notebook(script: Script) -> str:
 
 
 def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
-    more: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    fields: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     lines = source.strip("\n").splitlines(keepends=True)
-    return {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": lines, **more}
+    return {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": lines, **fields}
 
 
 def _cells(script: Script) -> Iterator[Cell]:
@@ -172,6 +172,6 @@ def _part_cells(part: MessageText | Line) -> Iterator[Cell]:
     if isinstance(part, MessageText):
         yield "markdown", f"**{part.author}**\n\n{quote(part.text)}"
     elif part.code is None:
-        yield "markdown", "\n\n".join(map(plain, part.above))
+        yield "markdown", "\n\n".join(map(plain, part.comments))
     else:
         yield "code", line_text(part)

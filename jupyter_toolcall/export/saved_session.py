@@ -110,7 +110,7 @@ class SavedSession:
 
     cursor: Cursor
     cells: Sequence[str] = ()
-    given: tuple[str, ...] = ()
+    tool_names: tuple[str, ...] = ()
     """The notebook's variables that hold tools."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What a saved session says of its objects, by name."""
@@ -121,15 +121,15 @@ class SavedSession:
 
     def texts(self, module: str) -> Text | None:
         """Return the text of the notebook, or of our own world: nothing else is read."""
-        own = self._cells_text if module == MAIN else None
-        return module_text(module) if module == WORLD else own
+        cells_text = self._cells_text if module == MAIN else None
+        return module_text(module) if module == WORLD else cells_text
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
         used = (
             (argument, state.produced_object(producer)) for argument, producer in call.uses.items()
         )
-        objects = {argument: state.name_of(made) for argument, made in used if made is not None}
+        objects = {argument: state.name_of(ref) for argument, ref in used if ref is not None}
         schema = parameters_schema(tool) if tool else {}
         return by_schema(schema, call.arguments, objects, object_code, self._class)
 
@@ -153,7 +153,7 @@ class SavedSession:
         group, receiver = (tool.group, tool.receiver) if tool else ("", "")
         if instance is not None:
             method = name.removeprefix(f"{group}_")
-            callees = (method_of(cls, method) for cls in self._given_classes())
+            callees = (method_of(cls, method) for cls in self._tool_classes())
             yield from (replace(callee, head=instance) for callee in callees if callee)
         node = self._node(name)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -167,7 +167,8 @@ class SavedSession:
         if node is not None and not self._is_ours(node):
             yield Callee(_main(name))
         # A script imports the functions of a toolset that a cell names.
-        folder = dict(given.partition(":")[::2] for given in self.given).get(name.partition("_")[0])
+        folders = dict(variable.partition(":")[::2] for variable in self.tool_names)
+        folder = folders.get(name.partition("_")[0])
         if folder is not None and (function := toolset_function(name, Path(folder))):
             yield of_function(function)
         # A journal has no cells: what it calls a tool has to be defined by the person.
@@ -183,14 +184,14 @@ class SavedSession:
         ours = {imported.alias for imported in text.ours} if text else set()
         return any(isinstance(part, ast.Name) and part.id in ours for part in ast.walk(node))
 
-    def _given_classes(self) -> Iterator[ast.ClassDef]:
-        """Yield the classes of the variables that were given as tools."""
+    def _tool_classes(self) -> Iterator[ast.ClassDef]:
+        """Yield the classes of the variables that hold tools."""
         nodes = (self._node(self._constructor(name)) for name in self._tool_variables())
         return (node for node in nodes if isinstance(node, ast.ClassDef))
 
     def _tool_variables(self) -> Iterator[str]:
-        """Yield the variables that were given as tools, those in a toolbox too."""
-        for name in self.given:
+        """Yield the variables that hold tools, those in a toolbox too."""
+        for name in self.tool_names:
             yield name
             value = _value_of(self._node(name), name)
             if isinstance(value, ast.Call) and self._constructor(name) == "Toolbox":
@@ -220,9 +221,9 @@ class SavedSession:
         whole = {"properties": {"saved": part}, "$defs": {title: schema, **schema.get("$defs", {})}}
         return by_schema(whole, saved, {}, Code, self._class)["saved"]
 
-    def is_shared(self, made: Made) -> bool:
-        name = self.cursor.state.by_producer.get(made.producer, "")
-        marks = getattr(self._node(made.kind), "decorator_list", ())
+    def is_shared(self, ref: Made) -> bool:
+        name = self.cursor.state.by_producer.get(ref.producer, "")
+        marks = getattr(self._node(ref.kind), "decorator_list", ())
         is_frozen = any("frozen=True" in ast.unparse(mark) for mark in marks)
         return is_frozen or "can't be copied" in self.notes.get(name, "")
 

@@ -33,10 +33,10 @@ class MessageText:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement (or nothing), with what is said of it above and behind."""
+    """A statement (or nothing), with comments above it and behind it."""
 
     code: Code | None = None
-    above: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
     behind: str = ""
     open: bool = False
     """It is for the person to fill in."""
@@ -89,7 +89,7 @@ class SessionSource(Protocol):
     def saved(self, name: str) -> Code:
         """Return the data that was saved as an output, of its class. Raises Absent, Unwritable."""
 
-    def is_shared(self, made: Made) -> bool:
+    def is_shared(self, ref: Made) -> bool:
         """Return whether a call gets an object itself, and no copy of it."""
 
     def instance_variable(self, name: str) -> str:
@@ -130,7 +130,7 @@ class Draft:
     cursor: Cursor
     names: Mapping[str, str]
     """For each object its variable."""
-    taken: frozenset[str] = frozenset()
+    reserved: frozenset[str] = frozenset()
     """Names that no variable has."""
     only: Selection | None = None
     """What is written; None for all."""
@@ -151,9 +151,9 @@ class Draft:
     def state(self) -> State:
         return self.cursor.state
 
-    def value(self, made: Made) -> Any:
+    def value(self, ref: Made) -> Any:
         """Return an object's value. Raises Absent."""
-        return self.cursor.context.values.value(made)
+        return self.cursor.context.values.value(ref)
 
     def receiver(self, call: CallRecord) -> str:
         """Return the argument that names the object which a call is a method of, or ""."""
@@ -171,9 +171,9 @@ class Draft:
         """Return whether a call is written."""
         return self.only is None or call_id in self.only.calls
 
-    def wants_object(self, made: Made) -> bool:
+    def wants_object(self, ref: Made) -> bool:
         """Return whether an object is written."""
-        return self.only is None or made.producer in self.only.objects
+        return self.only is None or ref.producer in self.only.objects
 
     def wants_instance(self, name: str) -> bool:
         """Return whether a stateful instance is written."""
@@ -189,11 +189,11 @@ class Draft:
 
     @property
     def _used_names(self) -> set[str]:
-        return {*self.names.values(), *self.instances.values(), *self.taken}
+        return {*self.names.values(), *self.instances.values(), *self.reserved}
 
-    def variable_of(self, made: Made) -> str:
+    def variable_of(self, ref: Made) -> str:
         """Return the variable of an object."""
-        return self.names[self.state.name_of(made)]
+        return self.names[self.state.name_of(ref)]
 
 
 def copied(code: Code) -> Code:
@@ -239,11 +239,11 @@ def call_line(call: CallRecord) -> str:
     return visible_text(f"{line_of(call)} {end}", LONG)
 
 
-def about(made: Made) -> str:
+def about(ref: Made) -> str:
     """Return what an object is: its type, its description, its content."""
-    content = f"content {made.content}" if made.content else "a content that has no digest"
-    description = f" ({made.description})" if made.description else ""
-    return f"{with_article(made.kind)}{description} with {content}"
+    content = f"content {ref.content}" if ref.content else "a content that has no digest"
+    description = f" ({ref.description})" if ref.description else ""
+    return f"{with_article(ref.kind)}{description} with {content}"
 
 
 def edited(call: CallRecord) -> tuple[str, ...]:
@@ -266,13 +266,13 @@ def edited(call: CallRecord) -> tuple[str, ...]:
     )
 
 
-def behind(call: CallRecord, own: Collection[Made], state: State) -> str:
+def behind(call: CallRecord, produced: Collection[Made], state: State) -> str:
     """Return what stands behind a statement: its plain result, or which object it gave back."""
     match call.outcome:
         case Data(None):
             return ""
         case Data(data):
             return visible_text(f"{data!r}", SHORT)
-        case Made() as made if not own:
-            return visible_text(f"{state.name_of(made)} itself", SHORT)
+        case Made() as ref if not produced:
+            return visible_text(f"{state.name_of(ref)} itself", SHORT)
     return ""

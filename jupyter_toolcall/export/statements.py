@@ -145,39 +145,39 @@ class _Wording:
 
 def statement(draft: Draft, ran: CallRecord) -> Line:
     """Return the statement that a call is. Raises Unwritable, which says why there is none."""
-    source, own = draft.source, ran.produced
+    source, produced = draft.source, ran.produced
     instance = ran.started.instance if ran.started else ""
     callee = source.callee(ran, Code(draft.instance(instance)) if instance else None)
     used = Counter(draft.state.by_producer.get(producer, "") for producer in ran.uses.values())
     object_code = _ObjectCopies(draft, used)
-    changed = [made for made in own if made.changed and draft.wants_object(made)]
-    for made in changed:
-        name = at_path(ran.arguments, tuple(made.changed.split(".")))
-        object_code.change(str(name), draft.variable_of(made))
+    changed = [ref for ref in produced if ref.changed and draft.wants_object(ref)]
+    for ref in changed:
+        name = at_path(ran.arguments, tuple(ref.changed.split(".")))
+        object_code.change(str(name), draft.variable_of(ref))
     arguments = source.arguments(ran, object_code)
     subject = arguments.pop(draft.receiver(ran), None)
-    results = [made for made in own if not made.changed]
+    results = [ref for ref in produced if not ref.changed]
     if results and subject is not None and _may_change(draft, ran, callee):
-        code = _changed(draft, draft.variable_of(own[0]), subject, callee, arguments)
+        code = _changed(draft, draft.variable_of(produced[0]), subject, callee, arguments)
     else:
         code = _awaited(draft, callee.called(arguments, subject), callee)
         # What an instance gives out may change with it later.
         code = _unpacking(draft, ran, copied(code) if instance and results else code)
     # What an instance was given it may change later.
-    kept = [draft.variable_of(made) for made in changed if instance]
+    kept = [draft.variable_of(ref) for ref in changed if instance]
     after = [assigned([variable], copied(Code(variable))) for variable in kept]
     lines = draft.defined(joined("", [*object_code.before, code, *after], "", "\n"))
-    draft.there |= {made.producer for made in own}
-    return Line(lines, edited(ran), behind(ran, own, draft.state))
+    draft.there |= {ref.producer for ref in produced}
+    return Line(lines, edited(ran), behind(ran, produced, draft.state))
 
 
 def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     """Return the assignments that take a call's result apart. Raises Unwritable."""
-    outcome, own = ran.outcome, ran.produced
-    new = [made for made in own if not made.changed and draft.wants_object(made)]
+    outcome, produced = ran.outcome, ran.produced
+    new = [ref for ref in produced if not ref.changed and draft.wants_object(ref)]
     if isinstance(outcome, Many) and is_bare_list(outcome):
-        inside = (made for made in outcome.objects if not made.changed)
-        targets = [draft.variable_of(made) if made in own else "_" for made in inside]
+        inside = (ref for ref in outcome.objects if not ref.changed)
+        targets = [draft.variable_of(ref) if ref in produced else "_" for ref in inside]
         return assigned([*targets, *(["*_"] if outcome.unnamed else [])], code, many=True)
     if (single := result_object(outcome)) is not None:
         return assigned([draft.variable_of(single)] if single in new else [], code)
@@ -188,11 +188,11 @@ def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
         return assigned([result], code)
     # An iterator and a set have no positions: their items are taken once.
     spread = any(type(path[0]) is type(how[0]) is int for path, how in _steps(outcome) if how)
-    objects = [made for made in outcome.objects if not made.changed]
+    objects = [ref for ref in outcome.objects if not ref.changed]
     parts = [
-        assigned([draft.variable_of(made)], Code(_reached(result, path, how, spread)))
-        for made, (path, how) in zip(objects, _steps(outcome), strict=False)
-        if made in new
+        assigned([draft.variable_of(ref)], Code(_reached(result, path, how, spread)))
+        for ref, (path, how) in zip(objects, _steps(outcome), strict=False)
+        if ref in new
     ]
     code = joined("[*", [code], "]") if spread else code
     return joined("", [assigned([result], code), *parts], "", "\n")
@@ -224,10 +224,10 @@ def _reached(text: str, path: Path, access: Access, spread: bool) -> str:
 def _may_change(draft: Draft, ran: CallRecord, callee: Callee) -> bool:
     """Return whether the new object may be the one that a method was called on, changed."""
     name = ran.arguments.get(draft.receiver(ran))
-    made = draft.state.objects.get(name) if isinstance(name, str) else None
-    if not isinstance(ran.outcome, Made) or made is None or callee.gives == "value":
+    ref = draft.state.objects.get(name) if isinstance(name, str) else None
+    if not isinstance(ran.outcome, Made) or ref is None or callee.gives == "value":
         return False
-    return made.kind == ran.outcome.kind and not draft.source.is_shared(made)
+    return ref.kind == ran.outcome.kind and not draft.source.is_shared(ref)
 
 
 def _changed(
@@ -271,11 +271,11 @@ class _ObjectCopies:
         self.lent[name] = Code(target)
 
     def _lent(self, name: str) -> Code:
-        made, draft = self.draft.state.objects.get(name), self.draft
-        if made is None or made.producer not in draft.there:
+        ref, draft = self.draft.state.objects.get(name), self.draft
+        if ref is None or ref.producer not in draft.there:
             raise Unwritable(f"a call that needs {name}, which is not made here")
         bare = Code(draft.names[name])
-        if draft.source.is_shared(made):
+        if draft.source.is_shared(ref):
             return bare
         if self.often[name] < 2:
             return copied(bare)
@@ -289,33 +289,33 @@ FILL, CHECK = "FILL IN: ", "CHECK: "
 
 def beginning(draft: Draft, opened: Opened) -> Iterator[Line]:
     """Yield what is at hand from an opening on, as far as it is new."""
-    for _, made in opened.inputs:
-        if made.producer not in draft.there and draft.wants_object(made):
-            yield input_line(draft, made, made.producer.input)
+    for _, ref in opened.inputs:
+        if ref.producer not in draft.there and draft.wants_object(ref):
+            yield input_line(draft, ref, ref.producer.input)
     for name, digest in opened.instances:
         if draft.at.get(name) != digest and draft.wants_instance(name):
             draft.at[name] = digest
             yield _instance(draft, name, digest)
 
 
-def input_line(draft: Draft, made: Made, variable: str = "") -> Line:
+def input_line(draft: Draft, ref: Made, variable: str = "") -> Line:
     """Return the line that gives an object: its value, or what the person has to fill in."""
-    draft.there.add(made.producer)
-    to = draft.variable_of(made)
+    draft.there.add(ref.producer)
+    to = draft.variable_of(ref)
     try:
-        code = draft.defined(written(draft.value(made)))
+        code = draft.defined(written(draft.value(ref)))
     except (Absent, Unwritable) as error:
-        looks = _looks(draft, made) if isinstance(error, Unwritable) else ""
-        name = draft.state.name_of(made)
-        sentence = f"{name} was {about(made)}{looks and f', {looks}'}"
+        looks = _looks(draft, ref) if isinstance(error, Unwritable) else ""
+        name = draft.state.name_of(ref)
+        sentence = f"{name} was {about(ref)}{looks and f', {looks}'}"
         return _unwritten(draft, to, name, sentence, error, variable)
-    behind = visible_text(made.description, SHORT) if made.description else ""
+    behind = visible_text(ref.description, SHORT) if ref.description else ""
     return Line(assigned([to], code), behind=behind)
 
 
-def _looks(draft: Draft, made: Made) -> str:
+def _looks(draft: Draft, ref: Made) -> str:
     """Return how a value looks: its shape, or its text."""
-    shown = preview(draft.value(made))
+    shown = preview(draft.value(ref))
     return shown.caption if "×" in shown.caption else shown.text[:80]
 
 
@@ -355,14 +355,14 @@ def _unwritten(
 
 def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call came to that does not run here: its result, as it was recorded."""
-    above = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
+    comments = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
     if isinstance(call.outcome, Data):
-        yield Line(assigned([draft.result(call)], written(call.outcome.data)), above)
+        yield Line(assigned([draft.result(call)], written(call.outcome.data)), comments)
         return
-    objects = (made for made in objects_of(call.outcome) if made.producer not in draft.there)
-    new = [made for made in objects if draft.wants_object(made)]
-    first, *others = [input_line(draft, made) for made in new] or [Line()]
-    yield replace(first, above=(*above, *first.above))
+    objects = (ref for ref in objects_of(call.outcome) if ref.producer not in draft.there)
+    new = [ref for ref in objects if draft.wants_object(ref)]
+    first, *others = [input_line(draft, ref) for ref in new] or [Line()]
+    yield replace(first, comments=(*comments, *first.comments))
     yield from others
 
 
@@ -372,7 +372,7 @@ def script_of(
     title: str,
     only: Selection | None = None,
     awaits: bool = False,
-    taken: frozenset[str] = frozenset(),
+    reserved: frozenset[str] = frozenset(),
 ) -> Script:
     """Return one branch, up to its head, as code.
 
@@ -382,18 +382,18 @@ def script_of(
         title: The first line of the script.
         only: What is written; None for all.
         awaits: Code can `await` at its top, as a notebook's can.
-        taken: Names that no variable has.
+        reserved: Names that no variable has.
     """
     path = cursor.context.journal.path(cursor.head)
-    names = variables(cursor.state.names, taken)
-    draft = Draft(source, cursor, names, taken, only, awaits)
+    names = variables(cursor.state.names, reserved)
+    draft = Draft(source, cursor, names, reserved, only, awaits)
     opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
     input_lines = tuple(beginning(draft, opened))
     parts = tuple(part for entry in path for part in _parts(draft, entry, cursor.context.journal))
     saved = tuple(_saved(draft)) if only is None else ()
     clash = draft.definitions.meanings.keys() & {*names.values(), *draft.instances.values()}
-    if clash - taken:
-        return script_of(cursor, source, title, only, awaits, taken | clash)
+    if clash - reserved:
+        return script_of(cursor, source, title, only, awaits, reserved | clash)
     return Script(title, draft.definitions, input_lines, (*parts, *_waiting(draft)), saved)
 
 
@@ -423,7 +423,7 @@ def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     how = how or ("its tool asked you for input" if call.rounds else "")
     is_tool = call.tool in draft.cursor.context.toolbox
     if isinstance(call.outcome, (Failed, Interrupted)):
-        yield Line(above=(call_line(call),))
+        yield Line(comments=(call_line(call),))
     elif is_tool and how:
         yield from handed(draft, call, how)
     elif is_tool:
@@ -431,7 +431,7 @@ def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
             line = statement(draft, call)
             changed = draft.source.changed(call)
             comment = f"{CHECK}since this ran: {changed}; what comes out may be another."
-            yield replace(line, above=(*line.above, comment)) if changed else line
+            yield replace(line, comments=(*line.comments, comment)) if changed else line
         except (Unwritable, CallError) as error:
             yield from handed(draft, call, f"it is {error}")
 
@@ -440,7 +440,7 @@ def _waiting(draft: Draft) -> Iterator[Line]:
     """Yield what the session stands before."""
     for call_id in draft.state.open:
         if draft.wants_call(call_id):
-            yield Line(above=(call_line(draft.state.calls[call_id]),))
+            yield Line(comments=(call_line(draft.state.calls[call_id]),))
 
 
 def _saved(draft: Draft) -> Iterator[Line]:

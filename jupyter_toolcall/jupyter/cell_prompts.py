@@ -55,9 +55,9 @@ def filled_prompt(text: str, session: Session, variables: Variables) -> str:
             # What a model is sent of a table is for the session to say.
             text = session.cursor.context.content_text(value) if may_quote_cells(value) else value
             return text_without_secrets(marker[0], name, text)
-        known = (each for each in (*inputs, *variables) if each[:1] != "_" and each not in IPYTHON)
+        names = (n for n in (*inputs, *variables) if n[:1] != "_" and n not in IPYTHON)
         # A single letter is an index or a formula, not a slip.
-        if len(name) > 1 and (close := nearest_name(name, known)):
+        if len(name) > 1 and (close := nearest_name(name, names)):
             raise UsageError(MISTYPED.format(name, close))
         return marker[0]
 
@@ -100,8 +100,8 @@ def _recorded_last(journal: Journal, prompts: Sequence[str]) -> tuple[str, Repla
     A replay that was interrupted there continues with what it had still to replay.
     """
     after = [*prompts]
-    for each in after:
-        after += journal.children(each)
+    for entry_id in after:
+        after += journal.children(entry_id)
     answered = set(after[len(prompts) :])
     # Of a prompt that was asked again and not answered there is nothing to replay.
     newest = next((e.id for e in reversed([*journal]) if e.id in answered), prompts[0])

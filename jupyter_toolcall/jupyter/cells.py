@@ -94,11 +94,11 @@ class Cells:
     """What is to be printed about recordings, inputs and tools."""
 
     def __post_init__(self) -> None:
-        self.extensions = {each.name: each.create(self) for each in registrations()}
+        self.extensions = {extension.name: extension.create(self) for extension in registrations()}
 
     def extension_of(self, command: str) -> NotebookExtension | None:
         """Return the extension that has a subcommand; None where none has."""
-        names = (each.name for each in registrations() if command in each.subcommands)
+        names = (r.name for r in registrations() if command in r.subcommands)
         return self.extensions.get(next(names, ""))
 
     @property
@@ -135,8 +135,8 @@ class Cells:
         What has run in a copy of this notebook since is not run by a policy.
         """
         for name, kept in self.kept.items():
-            if kept.again is not None:
-                self.kept[name] = kept.again()
+            if kept.retry is not None:
+                self.kept[name] = kept.retry()
                 if name in self.sessions:
                     self.sessions[name].cursor.context.unreliable_reason = self._doubt(name)
             if self.notebook:
@@ -150,9 +150,9 @@ class Cells:
         """
         return self.kept[name].doubt or (key_problem() if self.notebook else "")
 
-    def late(self, name: str) -> str:
+    def write_waiting(self, name: str) -> str:
         """Return one line for as long as something of a session is not on disk."""
-        return self.kept[name].late() if name in self.kept else ""
+        return self.kept[name].write_waiting() if name in self.kept else ""
 
     def stored(self, name: str = "") -> str:
         """Return how a session stands that is on disk, and not in this kernel; else "".
@@ -201,7 +201,7 @@ class Cells:
         What is not on disk is reported for as long as that is so.
         """
         notes = [kept.note for kept in self.kept.values() if kept.note] + self._notes
-        notes += filter(None, [kept.late() for kept in self.kept.values()])
+        notes += filter(None, [kept.write_waiting() for kept in self.kept.values()])
         self._notes = []
         self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
         return notes
@@ -214,10 +214,10 @@ class Cells:
         if wanted is None or wanted not in self.sessions:
             if stored := self.stored(name):
                 raise UsageError(stored)
-            known = ", ".join(filter(None, self.sessions)) or "none"
+            names = ", ".join(filter(None, self.sessions)) or "none"
             which = f" {name!r}" if name else ""
             raise UsageError(
-                f"no session{which} in this kernel; there are: {known}. %%toolchat opens one"
+                f"no session{which} in this kernel; there are: {names}. %%toolchat opens one"
             )
         return self.sessions[wanted]
 
@@ -225,8 +225,8 @@ class Cells:
         """Return the session of a cell: opened, continued, or set up again."""
         self.reopen_journals()
         name = options.session
-        known = self.sessions.get(name or self.last or "")
-        if known is None or (options.opens and not name):
+        existing = self.sessions.get(name or self.last or "")
+        if existing is None or (options.opens and not name):
             if not options.opens:
                 raise UsageError(
                     "there is no session to go on with; open one, such as "
@@ -237,13 +237,13 @@ class Cells:
             head = _opening_entry(context.journal, None, opened)
             return self.keep(Session.here(Cursor(context, head), name))
         if options.written & SET_UP:
-            merged = merged_options(self._options[known.name], options)
-            known = self._set_up_again(known, merged, variables)
-        elif known.name in self._options and self._has_moved_on(known, variables):
-            model = known.cursor.context.model
-            known = self._set_up_again(known, self._options[known.name], variables, model)
-        self._note_changed_tools(known)
-        return known
+            merged = merged_options(self._options[existing.name], options)
+            existing = self._set_up_again(existing, merged, variables)
+        elif existing.name in self._options and self._has_moved_on(existing, variables):
+            model = existing.cursor.context.model
+            existing = self._set_up_again(existing, self._options[existing.name], variables, model)
+        self._note_changed_tools(existing)
+        return existing
 
     def with_current_tools(self, session: Session, variables: Variables) -> Session:
         """Return a session with its tools as the notebook has them now; nothing is recorded.
@@ -279,12 +279,12 @@ class Cells:
         there = all(name in variables for name in (*held, *inputs))
         return there and any(variables[name] is not tool for name, tool in held.items())
 
-    def _has_moved_on(self, known: Session, variables: Variables) -> bool:
+    def _has_moved_on(self, existing: Session, variables: Variables) -> bool:
         """Return whether the notebook has other tools, or other inputs, under the same names."""
-        known.cursor.refresh()
-        inputs = known.cursor.context.current_inputs.items()
-        held = ((made.content, variables[name]) for name, made in inputs if name in variables)
-        return self._has_other_tools(known, variables) or any(
+        existing.cursor.refresh()
+        inputs = existing.cursor.context.current_inputs.items()
+        held = ((ref.content, variables[name]) for name, ref in inputs if name in variables)
+        return self._has_other_tools(existing, variables) or any(
             content_digest(value) != content for content, value in held
         )
 
@@ -300,19 +300,19 @@ class Cells:
             )
 
     def _set_up_again(
-        self, known: Session, options: Options, variables: Variables, model: Model | None = None
+        self, existing: Session, options: Options, variables: Variables, model: Model | None = None
     ) -> Session:
         """Return a session with changed options: a new `Opened` at its head."""
-        before = known.cursor.context
-        context, opened = self._context(known.name, options, variables, model, before)
-        self._options[known.name] = options
-        recorded, head = known.state.opened, known.head
-        inputs = _all_inputs(opened, known.state.by_producer, dict(recorded.inputs))
+        before = existing.cursor.context
+        context, opened = self._context(existing.name, options, variables, model, before)
+        self._options[existing.name] = options
+        recorded, head = existing.state.opened, existing.head
+        inputs = _all_inputs(opened, existing.state.by_producer, dict(recorded.inputs))
         opened = replace(opened, inputs=inputs)
         if not _is_same_opening(opened, recorded):
             head = _opening_entry(context.journal, head, opened)
-        session = Session.here(Cursor(context, head), known.name)
-        self._notes += _changed_inputs(known.state, session.state)
+        session = Session.here(Cursor(context, head), existing.name)
+        self._notes += _changed_inputs(existing.state, session.state)
         return self.keep(session)
 
     def _context(
@@ -326,7 +326,7 @@ class Cells:
         """Return what options set up; what the person set in a session of `before` stays."""
         journal = self.journal(name, options.fresh)
         if model is None and options.replay:
-            added = (each.replayed_model(options.replay) for each in self.extensions.values())
+            added = (e.replayed_model(options.replay) for e in self.extensions.values())
             model = next(filter(None, added), None)
         # A budget that is named again would begin with nothing used.
         is_same = before is not None and self._options[name].budget == options.budget
@@ -397,27 +397,27 @@ def _stored(notebook: str, name: str, files: Files) -> str:
 
 
 def _all_inputs(
-    opened: Opened, known: Container[Producer], before: Mapping[str, Made]
+    opened: Opened, existing: Container[Producer], before: Mapping[str, Made]
 ) -> tuple[tuple[str, Made], ...]:
     """Return the inputs: those that were, and those that are new.
 
     A variable that holds something else since is another value of it, with another name.
     """
     now = dict(before)
-    for name, made in opened.inputs:
+    for name, ref in opened.inputs:
         old = before.get(name)
-        if old is None or old.digest != made.digest:
+        if old is None or old.digest != ref.digest:
             versions = (Producer(input=name, version=number) for number in itertools.count(1))
-            now[name] = replace(made, producer=next(p for p in versions if p not in known))
+            now[name] = replace(ref, producer=next(p for p in versions if p not in existing))
     return tuple(now.items())
 
 
 def _changed_inputs(before: State, now: State) -> Iterator[str]:
     """Yield a line for each input that holds something else than it did."""
     old = dict(before.opened.inputs)
-    for name, made in now.opened.inputs:
-        if name in old and old[name].producer != made.producer:
-            was, is_now = before.name_of(old[name]), now.name_of(made)
+    for name, ref in now.opened.inputs:
+        if name in old and old[name].producer != ref.producer:
+            was, is_now = before.name_of(old[name]), now.name_of(ref)
             yield f"{name} holds something else by now: that is {is_now}, and {was} stays as it was"
 
 
@@ -442,12 +442,12 @@ def _copied_session(notebook: str, name: str) -> str:
         # Where no other notebook has such a session, this one need not be read.
         shown = [*_shown_entries(Path(notebook), name)] if others else []
         for other in others if shown else ():
-            known = read_journal(other, seal=seal)
-            if wanted := {entry for head, of in shown if head in known for entry in (head, *of)}:
+            recorded = read_journal(other, seal=seal)
+            if wanted := {entry for head, of in shown if head in recorded for entry in (head, *of)}:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _link(other, path)
                 _link(path, other)
-                replace_file(path, _part_of(known, wanted).dumps(seal))
+                replace_file(path, _part_of(recorded, wanted).dumps(seal))
                 return COPIED.format(f" {name!r}" if name else "")
     return ""
 
@@ -456,9 +456,9 @@ def _link(path: Path, other: Path) -> None:
     """Name a journal beside another one that has the same calls."""
     named = f"{other.parent.name}/{other.name}\n"
     links = path.with_suffix(LINKS)
-    known = links.read_text(encoding="utf-8") if links.exists() else ""
-    if named not in known:
-        replace_file(links, known + named)
+    existing = links.read_text(encoding="utf-8") if links.exists() else ""
+    if named not in existing:
+        replace_file(links, existing + named)
 
 
 def _mark_runs_elsewhere(path: Path, journal: Journal) -> None:
@@ -496,18 +496,18 @@ def _shown_entries(notebook: Path, name: str) -> Iterator[tuple[str, list[str]]]
             yield str(part["head"]), [entry for entry, *_ in entries_of(part)]
 
 
-def _part_of(known: Journal, wanted: set[str]) -> Journal:
+def _part_of(recorded: Journal, wanted: set[str]) -> Journal:
     """Return a journal of some entries of another one, and of what led to them."""
     part = Journal()
-    for entry in reversed([*known]):
+    for entry in reversed([*recorded]):
         if entry.id in wanted and entry.parent:
             wanted.add(entry.parent)
-    for text in known.texts.values():
+    for text in recorded.texts.values():
         part.remember(text)
-    for entry in known:
+    for entry in recorded:
         if entry.id in wanted:
             part.append(entry.parent, entry.event, entry.meta, entry.verified)
-    for begins, label in known.labels.items():
+    for begins, label in recorded.labels.items():
         if begins in part:
             part.label(begins, label)
     # The other notebook may act on its approvals, or have done so since.

@@ -87,8 +87,8 @@ def _list_part(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[st
     """Return under `name` the first rows with the text `query`, and the number of further ones."""
     needle = query.lower()
     fitting = [row for row in rows if needle in f"{row['name']} {row['description']}".lower()]
-    more = len(fitting) - MOST_LISTED
-    return {name: fitting[:MOST_LISTED]} | ({f"more_{name}": more} if more > 0 else {})
+    hidden = len(fitting) - MOST_LISTED
+    return {name: fitting[:MOST_LISTED]} | ({f"more_{name}": hidden} if hidden > 0 else {})
 
 
 def object_line(session: Session, name: str) -> str:

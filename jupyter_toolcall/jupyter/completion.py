@@ -102,8 +102,8 @@ def _option_values(option: str, fragment: str) -> list[str]:
         case "model":
             return [*completions(cells.folder)]
         case "replay":
-            added = (each.replay_files() for each in cells.extensions.values())
-            return [*recordings(cells.folder), *(name for each in added for name in each)]
+            added = (extension.replay_files() for extension in cells.extensions.values())
+            return [*recordings(cells.folder), *(name for names in added for name in names)]
         case "scheme":
             return [*SCHEMES, *(name for name, value in variables.items() if is_scheme(value))]
         case "executor":
@@ -159,8 +159,8 @@ def _prompt_words(line: str, after: str) -> list[str]:
     if line[: len(line) - len(_fragment(line))].endswith("{"):
         return [name + "}" * (not after.startswith("}")) for name in _variables()]
     last = _last_session()
-    known = [*last.objects[::-1], *last.toolbox.names] if last is not None else []
-    return [*known, *(f"{{{name}}}" for name in _variables())]
+    names = [*last.objects[::-1], *last.toolbox.names] if last is not None else []
+    return [*names, *(f"{{{name}}}" for name in _variables())]
 
 
 # -- help --------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def _name_help(word: str) -> str:
     if word in session.toolbox.names:
         tool = session.toolbox[word]
         takes = tool.parameters.get("properties", {})
-        lines = (f"  {n}: {each.get('description', '')}".rstrip(": ") for n, each in takes.items())
+        lines = (f"  {n}: {part.get('description', '')}".rstrip(": ") for n, part in takes.items())
         return "\n".join([f"{word}({', '.join(takes)})", tool.description, *lines])
     return ""
 

@@ -194,7 +194,7 @@ def reply_by_input(session: Session, ask: Callable[[str], str]) -> None:
 def turn_as_text(turn: YourTurn, cursor: Cursor, who: str = replying.YOU) -> str:
     """Return a turn of the model as the text that a person reads; `who` begins it."""
     lines = [f"{who}, turn {turn.turn}: {turn.prompt}"]
-    lines += [f"{each.tool or 'message'}: {each.text}" for each in turn.told]
+    lines += [f"{part.tool or 'message'}: {part.text}" for part in turn.told]
     tools = filter(None, (cursor.tool_named(name) for name in turn.tools))
     for number, tool in enumerate(tools, 1):
         names = ", ".join(parameters_schema(tool).get("properties", {}))
@@ -208,7 +208,7 @@ def repeat_decisions(controller: PanelController) -> bool:
     while session := recorded_decisions.repeat_decision(controller.session, decisions):
         controller.session = session
         controller.run_to_pause()
-    return decisions.waits and not decisions.words
+    return decisions.waits and not decisions.remaining
 
 
 def demand_no_person(controller: PanelController) -> None:

@@ -60,7 +60,7 @@ def unload(shell: Any) -> None:
         registered.append(shell.Completer.custom_matchers)
     ours = (__name__, f"{__package__}.completion")
     for functions in registered:
-        functions[:] = [each for each in functions if getattr(each, "__module__", "") not in ours]
+        functions[:] = [f for f in functions if getattr(f, "__module__", "") not in ours]
     # What stands there is ours: the kernel's own is its class's.
     if hasattr(shell, "kernel"):
         vars(shell.kernel).pop("do_inspect", None)
@@ -78,14 +78,14 @@ def _show_map(sessions: Any) -> bool:
     return True
 
 
-def _with_our_help(own: Callable[..., Any]) -> Callable[..., Any]:
+def _with_our_help(kernel_help: Callable[..., Any]) -> Callable[..., Any]:
     """Return what answers Shift-Tab: our help in our cells, the kernel's own elsewhere."""
 
-    def do_inspect(code: str, cursor_pos: int, *more: Any, **named: Any) -> Any:
+    def do_inspect(code: str, cursor_pos: int, *arguments: Any, **named: Any) -> Any:
         if code.lstrip().startswith("%%toolchat"):
             help_data = import_module(f"{__package__}.completion").help_at(code, cursor_pos)
             return {"status": "ok", "found": bool(help_data), "data": help_data, "metadata": {}}
-        return own(code, cursor_pos, *more, **named)
+        return kernel_help(code, cursor_pos, *arguments, **named)
 
     return do_inspect
 
@@ -176,9 +176,9 @@ class ToolChat(Configurable):
 
 def settings_of(shell: Any) -> ToolChat:
     """Return the settings of a kernel, known to `%config` from now on."""
-    for each in shell.configurables:
-        if isinstance(each, ToolChat):
-            return each
+    for configurable in shell.configurables:
+        if isinstance(configurable, ToolChat):
+            return configurable
     flags = {name: Bool(False, help=f.setting).tag(config=True) for name, f in FLAGS.items()}
     # `%config` and configuration files know the settings by the name of the class.
     settings: ToolChat = type("ToolChat", (ToolChat,), flags)(parent=shell)
@@ -186,21 +186,21 @@ def settings_of(shell: Any) -> ToolChat:
     return settings
 
 
-def _stricter(name: str, own: Any, other: Any) -> Any:
+def _stricter(name: str, current: Any, other: Any) -> Any:
     """Return the stricter of two values of a setting that a project's file can only tighten.
 
     These are the settings that decide what runs unasked, for how long, and what a model is sent.
     Raises UsageError for a value that is none.
     """
     if name == "approve":
-        return import_module("..rules.approval_policy", __package__).stricter_preset(own, other)
+        return import_module("..rules.approval_policy", __package__).stricter_preset(current, other)
     if name == "max_turns":
-        return min(own, other)
+        return min(current, other)
     sharing = import_module("..sources.table_sharing", __package__)
     if name == "share":
-        rules = [sharing.check_sharing(share) for share in (own, other)]
+        rules = [sharing.check_sharing(share) for share in (current, other)]
         return sharing.strictest(rules).share
-    rules = [sharing.check_sharing("sample", columns) for columns in (own, other)]
+    rules = [sharing.check_sharing("sample", columns) for columns in (current, other)]
     return [*sharing.strictest(rules).withhold]
 
 
@@ -218,12 +218,12 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> str:
     of_file = _checked_settings(settings, table)
     ignored = list[str]()
     for name, value in of_file.items():
-        own = getattr(settings, name)
+        current = getattr(settings, name)
         if name in TIGHTENED:
-            setattr(settings, name, _stricter(name, own, value))
+            setattr(settings, name, _stricter(name, current, value))
             if name != "withhold" and getattr(settings, name) != value:
-                ignored.append(f"{name} = {value!r} (it stays {own!r})")
-        elif own == settings.traits()[name].default():
+                ignored.append(f"{name} = {value!r} (it stays {current!r})")
+        elif current == settings.traits()[name].default():
             setattr(settings, name, value)
     if not ignored:
         return ""
@@ -235,7 +235,7 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> str:
 
 def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a project's table. Raises UsageError for what is none."""
-    known, checked = settings.trait_names(config=True), type(settings)()
+    names, checked = settings.trait_names(config=True), type(settings)()
     # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
     of_file = {name: value for name, value in table.items() if name != "mcp"}
     for name, value in of_file.items():
@@ -244,9 +244,9 @@ def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str,
                 "a project file may not set mcp_servers, since that would start programs. "
                 "Write [tool.jupyter-toolcall.mcp.NAME]: then you are asked first"
             )
-        if name not in known:
+        if name not in names:
             raise UsageError(
-                f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(known)}"
+                f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(names)}"
             )
         try:
             setattr(checked, name, value)

@@ -430,8 +430,8 @@ class TokenGuard:
         if not _HOST.fullmatch(_header(scope, b"host")):
             return 403, "this server is for this computer alone: another host name is refused"
         origin = _header(scope, b"origin")
-        own = {f"http://{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-        if origin and origin not in own:
+        origins = {f"http://{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        if origin and origin not in origins:
             return 403, "requests of web pages of another origin are refused"
         scheme, _, token = _header(scope, b"authorization").partition(" ")
         # The comparison takes the same time wherever the first difference is.

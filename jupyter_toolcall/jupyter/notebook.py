@@ -54,7 +54,7 @@ class Notebook:
     panels_connect: bool = False
     """A front end's panel has said hello in this kernel."""
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
-    _bound: dict[tuple[str, str], str] = field(default_factory=dict)
+    _bound_versions: dict[tuple[str, str], str] = field(default_factory=dict)
     """Which version of each output its variable had last, by session and output."""
 
     # -- cells ----------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Notebook:
         self.controllers[session.name] = controller
         cell_id = self._shell_message().get("metadata", {}).get("cellId") or session.state.prompt
         run = CellRun(options, str(cell_id), variables, panel)
-        attached = (each.attach(session, run) for each in self.cells.extensions.values())
+        attached = (extension.attach(session, run) for extension in self.cells.extensions.values())
         controller.extensions = tuple(filter(None, attached))
         return controller
 
@@ -130,7 +130,7 @@ class Notebook:
         send, name = panel.show if panel else _send_nowhere, shown_model_name(model)
         controller = PanelController(session, send, name)
         controller.recorded = frozenset(entry.id for entry in session.cursor.replay_queue.entries)
-        controller.unsaved = functools.partial(self.cells.late, session.name)
+        controller.unsaved = functools.partial(self.cells.write_waiting, session.name)
         controller.before_commands = self.cells.reopen_journals
         context.value_reprs = reprs_with_printers(self.shell.display_formatter.formatters)
         context.on_wait = controller.wait_for_model
@@ -217,13 +217,13 @@ class Notebook:
         """
         values, state = session.cursor.context.values, session.state
         for name, saved in state.outputs.items():
-            made = state.objects.get(saved) if isinstance(saved, str) else None
-            version = readable_json(saved) if made is None else made.digest
-            if only_new and self._bound.get((session.name, name)) == version:
+            ref = state.objects.get(saved) if isinstance(saved, str) else None
+            version = readable_json(saved) if ref is None else ref.digest
+            if only_new and self._bound_versions.get((session.name, name)) == version:
                 continue
             try:
                 self.shell.user_ns.update(values.outputs(state, [name]))
-                self._bound[session.name, name] = version
+                self._bound_versions[session.name, name] = version
             except Lost as error:
                 print_text(f"toolchat: the variable {name} is not set: {error}")
             except Absent:

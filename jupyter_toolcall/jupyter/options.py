@@ -237,7 +237,7 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
         raise UsageError(f"{message} %%toolchat --help lists the options")
     _check(parsed)
     parsed.tools = dict.fromkeys(parsed.tools)
-    values = {each.name: getattr(parsed, each.name, None) for each in fields(Options)}
+    values = {option.name: getattr(parsed, option.name, None) for option in fields(Options)}
     values = {k: tuple(v) if isinstance(v, (list, dict)) else v for k, v in values.items()}
     heads = {word.partition("=")[0] for word in words}
     values["mcp_servers"] = getattr(parsed, "mcp_servers", None) or {}
@@ -261,7 +261,7 @@ def _check(parsed: argparse.Namespace) -> None:
     if parsed.replay and parsed.model:
         raise UsageError("--replay is the model that answers: leave out -m")
     for option, named in (("-i", parsed.inputs), ("-o", parsed.outputs)):
-        names = [each[0] for each in named]
+        names = [pair[0] for pair in named]
         if twice := [name for name in names if names.count(name) > 1]:
             raise UsageError(f"{option} names {twice[0]!r} twice")
 
@@ -288,7 +288,7 @@ def merged_options(before: Options, now: Options) -> Options:
         changes[name] = tuple(dict.fromkeys(both))
     for name in ("inputs", "outputs"):
         both = (*getattr(before, name), *getattr(now, name))
-        changes[name] = tuple({each[0]: each for each in both}.values())
+        changes[name] = tuple({pair[0]: pair for pair in both}.values())
     return replace(before, **changes, written=before.written | now.written)
 
 
@@ -369,9 +369,9 @@ def _variable(name: str, variables: Variables, option: str) -> Any:
     first, *attributes = name.split(".")
     value, missing = attempt(lambda: functools.reduce(getattr, attributes, variables[first]))
     if missing:
-        known = [each for each in variables if not each.startswith("_")]
-        known += toolsets.NAMES if option == "-t" else ()
-        raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, known)}")
+        names = [variable for variable in variables if not variable.startswith("_")]
+        names += toolsets.NAMES if option == "-t" else ()
+        raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, names)}")
     return value
 
 
@@ -419,7 +419,7 @@ def _scheme(name: str, variables: Variables) -> str | Scheme:
     if name in SCHEMES:
         return name
     if name not in variables:
-        held = [known for known, value in variables.items() if is_scheme(value)]
+        held = [variable for variable, value in variables.items() if is_scheme(value)]
         raise UsageError(
             f"--scheme: there is no scheme {name!r}, and no variable of that name; there are "
             f"{', '.join((*SCHEMES, *held))}.{nearest(name, (*SCHEMES, *held))}"
@@ -443,8 +443,8 @@ def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> An
     if written is not None:
         return written
     classes = [n for n, value in variables.items() if isinstance(value, type) and n[:1] != "_"]
-    known = [*dict.fromkeys([*box.kinds.values(), *classes, *SCALARS])]
-    raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, known)}")
+    names = [*dict.fromkeys([*box.kinds.values(), *classes, *SCALARS])]
+    raise UsageError(f"-o {name}: no type {kind} in this notebook.{nearest(kind, names)}")
 
 
 def model_for_cell(options: Options, variables: Variables, folder: Path) -> Model | None:

@@ -35,7 +35,7 @@ def catalogue(language: str) -> Mapping[str, Any]:
     names = sorted(path.name for path in LOCALE.iterdir() if path.is_dir())
     if name.partition("_")[0] in ("", "en"):
         return {}
-    same = [each for each in names if each.partition("_")[0] == name.partition("_")[0]]
+    same = [n for n in names if n.partition("_")[0] == name.partition("_")[0]]
     if not same:
         raise UsageError(f"ToolChat.language is {language!r}; there are en, {', '.join(names)}")
     path = LOCALE / (name if name in same else same[0]) / "LC_MESSAGES" / "jupyter_toolcall.json"

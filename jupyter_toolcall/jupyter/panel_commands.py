@@ -295,15 +295,15 @@ Command = (
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
 
-def parse_command(data: Any, more: Mapping[str, type] | None = None) -> Any:
-    """Return the command that a message is: a `Command`, or one of `more`, by its `type`.
+def parse_command(data: Any, extensions: Mapping[str, type] | None = None) -> Any:
+    """Return the command that a message is: a `Command`, or one of `extensions`, by its `type`.
 
     Raises UsageError for anything else.
     """
     kind = data.get("type") if isinstance(data, Mapping) else data
-    own = more.get(kind) if more and isinstance(kind, str) else None
+    extension = extensions.get(kind) if extensions and isinstance(kind, str) else None
     try:
-        return (_COMMAND if own is None else TypeAdapter(own)).validate_python(data)
+        return (_COMMAND if extension is None else TypeAdapter(extension)).validate_python(data)
     except ValidationError:
         raise errors.UsageError(f"{str(kind)[:40]!r} is no command of this panel") from None
 
@@ -314,9 +314,9 @@ def apply_command(session: Session, command: Command) -> Session:
     Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
     """
     match command:
-        case Approve(call, bound):
+        case Approve(call, shown_digest):
             _demand_open(session, call)
-            return session.decide(call, "approve", bound=bound)
+            return session.decide(call, "approve", bound=shown_digest)
         case AddRule():
             _demand_open(session, command.call)
             offer = offered_rule(session.cursor, command.call, command.number)
@@ -326,24 +326,24 @@ def apply_command(session: Session, command: Command) -> Session:
         case RejectAll(calls, reason):
             decide_all(session.cursor, {c.call: c.bound for c in calls}, "reject", reason)
             return session
-        case ApproveAfterEdit(call, bound):
+        case ApproveAfterEdit(call, shown_digest):
             _demand_open(session, call)
-            session.decide(call, "approve", bound=bound)
+            session.decide(call, "approve", bound=shown_digest)
             session.cursor.replay_queue.approves_following = True
             return session
         case ApproveAll(calls):
-            return session.approve_all({each.call: each.bound for each in calls})
-        case KeepResult(call, bound, rest):
-            return session.keep_result(call, bound=bound, rest=rest)
+            return session.approve_all({shown_call.call: shown_call.bound for shown_call in calls})
+        case KeepResult(call, shown_digest, following):
+            return session.keep_result(call, bound=shown_digest, rest=following)
         case BeginNew():
             return session.begin_new()
         case Edit():
             return _edited(session, command)
-        case Reject(call, bound, reason):
-            return _decided(session, call, bound, "reject", reason=reason)
-        case Answer(call, bound, result, reason):
+        case Reject(call, shown_digest, reason):
+            return _decided(session, call, shown_digest, "reject", reason=reason)
+        case Answer(call, shown_digest, result, reason):
             check_answer(session.cursor, call, result)
-            return _decided(session, call, bound, "answer", result=result, reason=reason)
+            return _decided(session, call, shown_digest, "answer", result=result, reason=reason)
         case Replay(call):
             return session.replay(call)
         case Fork(place) | Checkout(place):
@@ -399,22 +399,22 @@ def _edited(session: Session, edit: Edit) -> Session:
     changes = digest("arguments", arguments) != digest("arguments", dict(shown))
     runs = edit.call in session.state.open or session.state.call(edit.call).status == "failed"
     decision: Decision | None = "edit" if changes else "approve" if runs else None
-    more: dict[str, Any] = {"arguments": arguments} if changes else {}
-    return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **more)
+    changed: dict[str, Any] = {"arguments": arguments} if changes else {}
+    return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **changed)
 
 
 def _decided(
-    session: Session, call_id: str, bound: str, decision: Decision | None, **more: Any
+    session: Session, call_id: str, shown_digest: str, decision: Decision | None, **options: Any
 ) -> Session:
     """Decide on a call as it was shown; on one that has its result, on another branch.
 
     Without a decision such a call stays as it is. Raises NotYourTurn where it was shown otherwise.
     """
     if decision is not None and call_id in session.state.open:
-        return session.decide(call_id, decision, bound=bound, **more)
+        return session.decide(call_id, decision, bound=shown_digest, **options)
     call = session.state.call(call_id)
-    if bound != call.approval_digest:
+    if shown_digest != call.approval_digest:
         raise errors.NotYourTurn(
             f"call {call.id} is {call.status} by now; look at it and decide again"
         )
-    return session if decision is None else session.decide_anew(call_id, decision, **more)
+    return session if decision is None else session.decide_anew(call_id, decision, **options)

@@ -302,7 +302,7 @@ class PanelController:
         with self.rate.lock:
             self.updates.greet()
         if self.phase == "waiting":
-            self.previews.show(self.session.cursor, again=True)
+            self.previews.show(self.session.cursor, show_all=True)
 
     def apply_commands(self) -> bool:
         """Apply the commands in the inbox; return whether the session goes on afterwards.
@@ -313,11 +313,11 @@ class PanelController:
             return False
         continues = False
         self.before_commands()
-        own = {kind: cls for each in self.extensions for kind, cls in each.commands.items()}
+        kinds = {kind: cls for e in self.extensions for kind, cls in e.commands.items()}
         while self.inbox:
             message = self.inbox.popleft()
             try:
-                continues = self._apply(parse_command(message, own)) or continues
+                continues = self._apply(parse_command(message, kinds)) or continues
             except errors.Stopped:
                 raise
             except errors.ToolcallError as error:
@@ -397,11 +397,11 @@ class PanelController:
 
     def _keep_draft(self, draft: commands.Draft) -> None:
         """Keep the calls that the person writes in the model's place, where they could run."""
-        cursor, known = self.session.cursor, self.draft
+        cursor, drafts = self.session.cursor, self.draft
         calls = self._revealed(draft.calls)
         replying.demand_model_turn(cursor)
         for call in calls if not draft.anyway else ():
-            if call not in known:
+            if call not in drafts:
                 replying.check_person_call(cursor, call.tool, call.arguments)
         self._draft = self.session.head, calls
 
@@ -527,7 +527,7 @@ def interrupts() -> Iterator[None]:
 def refusal(command: str, error: errors.ToolcallError) -> Refused:
     """Return the notice that a command was not carried out; its texts are as a panel gets them."""
     fields = getattr(error, "fields", {})
-    texts = [each for each in error.args if isinstance(each, InterfaceText)]
+    texts = [argument for argument in error.args if isinstance(argument, InterfaceText)]
     reason = texts[0] if texts else str(error)[:2_000]
     return Refused(command, reason, {name: on_wire(text) for name, text in fields.items()})
 

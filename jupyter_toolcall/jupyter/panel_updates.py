@@ -160,8 +160,8 @@ class PanelUpdates:
             case ShowRequest(turn):
                 self.send(Shown(turn, request_json(session.cursor, turn)))
             case ShowObject(key):
-                pictures = (full_preview(each, key) for each in view.branch_views.values())
-                picture = next((each for each in pictures if each is not None), None)
+                pictures = (full_preview(v, key) for v in view.branch_views.values())
+                picture = next((drawn for drawn in pictures if drawn is not None), None)
                 if picture is None:
                     raise UsageError(
                         "the value of that object is not in this kernel; a replay makes it"
@@ -169,7 +169,7 @@ class PanelUpdates:
                 self.send(Displayed(key, picture))
             case ShowDifference(left, right):
                 views = view.branch_views.values()
-                found = (change_row(each, each.objects_by_row(), left, right) for each in views)
+                found = (change_row(v, v.objects_by_row(), left, right) for v in views)
                 self._send_delta(Rows(differences=tuple(islice(filter(None, found), 1))))
             case OfferRules(call):
                 self.send(Offered(call, offer_rows(session.cursor, call)))

@@ -47,12 +47,12 @@ def _option(words: list[str], name: str, wrong: str) -> tuple[list[str], str | N
 
 def _call_named(session: Session, word: str) -> str:
     """Return the id of a call, given by id or by number. Raises UsageError."""
-    known = [call.id for call in session.calls]
-    if word in known:
+    ids = [call.id for call in session.calls]
+    if word in ids:
         return word
-    if word.isdigit() and 0 < int(word) <= len(known):
-        return known[int(word) - 1]
-    raise UsageError(f"no call {word!r}; there are {', '.join(known) or 'none'}")
+    if word.isdigit() and 0 < int(word) <= len(ids):
+        return ids[int(word) - 1]
+    raise UsageError(f"no call {word!r}; there are {', '.join(ids) or 'none'}")
 
 
 def _named(session: Session, words: list[str]) -> str | None:
@@ -75,9 +75,9 @@ def _call_and_arguments(session: Session, words: list[str]) -> tuple[str, list[s
 
 
 def _only_call(session: Session, words: list[str], command: str) -> str:
-    call, more = _call_and_arguments(session, words)
-    if more:
-        raise UsageError(f"{command} takes one call, by its number; not {' '.join(more)!r}")
+    call, others = _call_and_arguments(session, words)
+    if others:
+        raise UsageError(f"{command} takes one call, by its number; not {' '.join(others)!r}")
     return call
 
 
@@ -117,10 +117,10 @@ def _verify(session: Session, words: list[str]) -> Result:
 # -- decisions, and replies in the model's place ------------------------------------------------
 
 
-def _decided(session: Session, call: str, decision: Decision, **more: Any) -> Session:
+def _decided(session: Session, call: str, decision: Decision, **options: Any) -> Session:
     """Decide on a call; a decision on one that has its result makes a branch of its own."""
     decide = session.decide if call in session.state.open else session.decide_anew
-    return decide(call, decision, **more).run()
+    return decide(call, decision, **options).run()
 
 
 def _approve(session: Session, words: list[str]) -> Result:
@@ -209,8 +209,8 @@ def _branch(session: Session, words: list[str]) -> Result:
 
 
 def _list_branches(session: Session) -> None:
-    known, rows = branches(session.journal, session.head), []
-    for branch in known:
+    existing, rows = branches(session.journal, session.head), []
+    for branch in existing:
         if not branch.hidden:
             state = state_at(session.journal, branch.head)
             count = len(state.order)
@@ -219,13 +219,13 @@ def _list_branches(session: Session) -> None:
                     f"{'*' if branch.current else ' '} {visible_text(branch.name)}",
                     f"{count} call{'' if count == 1 else 's'}",
                     f"{state.tokens:,} tokens" if state.tokens else "",
-                    visible_text(branch.differs),
+                    visible_text(branch.change),
                 )
             )
     name, calls, tokens = (max(len(row[n]) for row in rows) for n in range(3))
     for row in rows:
         print_text(f"{row[0]:<{name}}  {row[1]:>{calls}}  {row[2]:>{tokens}}  {row[3]}".rstrip())
-    hidden = [visible_text(each.name) for each in known if each.hidden]
+    hidden = [visible_text(branch.name) for branch in existing if branch.hidden]
     if hidden:
         print_text(f"{len(hidden)} hidden: {', '.join(hidden)}; %toolchat branch --show NAME")
 
@@ -236,9 +236,9 @@ def _head(session: Session, name: str) -> str:
 
 def _diff(session: Session, words: list[str]) -> Result:
     # None, one or two names, which may hold blanks.
-    known = {each.name for each in branches(session.journal, session.head)}
+    branch_names = {branch.name for branch in branches(session.journal, session.head)}
     cuts = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words) + 1)]
-    fitting = [cut for cut in cuts if {*cut} - {""} <= known]
+    fitting = [cut for cut in cuts if {*cut} - {""} <= branch_names]
     cut = fitting[-1] if fitting else cuts[-1] if len(words) == 1 else (*words,)
     names = [name for name in cut if name]
     if len(cut) > 2:
@@ -328,7 +328,7 @@ def subcommands() -> tuple[str, ...]:
     """Return the names of all subcommands, those of extensions too."""
     return (
         *_COMMANDS,
-        *(name for each in registrations() for name in each.subcommands),
+        *(name for extension in registrations() for name in extension.subcommands),
         *_OTHERS,
         "mcp",
         "prompt",
@@ -338,7 +338,7 @@ def subcommands() -> tuple[str, ...]:
 def subcommands_help() -> str:
     """Return what the subcommands do."""
     config = "  config                     the settings; %config ToolChat.NAME = VALUE changes one"
-    added = (each.help for each in registrations())
+    added = (extension.help for extension in registrations())
     head = "%toolchat SUBCOMMAND [-n SESSION]\n"
     return "".join([head, _HELP, rule_files.HELP, mcp_commands.HELP, *added, config])
 
@@ -355,23 +355,23 @@ def carry_out(
     subcommand comes to that, else None. Raises UsageError.
     """
     words, name = _option(words, "-n", "-n needs the name of a session")
-    command, *more = words or ["status"]
+    command, *arguments = words or ["status"]
     if command in ("mcp", "prompt"):
-        done = mcp_commands.carry_out(command, more, cells.folder, settings)
+        done = mcp_commands.carry_out(command, arguments, cells.folder, settings)
         return print_text(done) if isinstance(done, str) else done
     if command in (*_OTHERS, "--help", "-h"):
-        print_text(_without_session(command, more, cells, settings))
+        print_text(_without_session(command, arguments, cells, settings))
         return None
     if command == "status" and (stored := cells.stored(name or "")):
         print_text(stored)
         return None
     if (extension := cells.extension_of(command)) is not None:
-        return extension.subcommand(command, more, name or "", variables or {})
+        return extension.subcommand(command, arguments, name or "", variables or {})
     if command not in _COMMANDS:
         near = nearest(command, subcommands())
         raise UsageError(f"there is no subcommand {command!r:.80}.{near} %toolchat help lists them")
     session = cells.with_current_tools(cells.current(name or ""), variables or {})
-    return _COMMANDS[command](session, more)
+    return _COMMANDS[command](session, arguments)
 
 
 def _without_session(

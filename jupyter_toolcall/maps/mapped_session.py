@@ -178,12 +178,12 @@ def read_session(setup: SessionSetup, prompt: MappedPrompt) -> Session:
 def _writer(path: Path) -> JournalHandle:
     until = time.monotonic() + LOCKED
     handle = open_journal(path, signer(journals_folder()))
-    while handle.again is not None:
+    while handle.retry is not None:
         if handle.doubt != HELD_ELSEWHERE or time.monotonic() > until:
             handle.close()
             raise UsageError(f"{path.stem}: {handle.doubt}")
         time.sleep(TICK)
-        handle = handle.again()
+        handle = handle.retry()
     return handle
 
 
@@ -205,7 +205,7 @@ def _session(
 
 def _demand_same_setup(recorded: Opened, now: Opened) -> None:
     def setup(opened: Opened) -> dict[str, Any]:
-        inputs = {name: (made.kind, made.content) for name, made in opened.inputs}
+        inputs = {name: (ref.kind, ref.content) for name, ref in opened.inputs}
         return {
             "scheme": opened.scheme,
             "system": opened.system,
@@ -273,7 +273,7 @@ def end(session: Session) -> SessionSummary:
         return summary(session, "waiting")
     if error := _missing(session):
         return summary(session, "failed", error)
-    values.save(made.digest for name, made in state.objects.items() if name in _names(state))
+    values.save(ref.digest for name, ref in state.objects.items() if name in _names(state))
     return summary(session, "finished")
 
 
@@ -305,7 +305,7 @@ def summary(session: Session, status: Status, error: str = "") -> SessionSummary
         state.tokens,
         tuple(name for name in state.opened.outputs if name in state.outputs),
         tuple(call.tool for call in waiting),
-        visible_text(state.said.strip(), LONGEST_TEXT),
+        visible_text(state.reply_text.strip(), LONGEST_TEXT),
         error,
     )
 

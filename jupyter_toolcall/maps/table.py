@@ -72,8 +72,8 @@ def _counts_text(summaries: Summaries) -> str:
 
 
 def _below(summaries: Summaries, note: str) -> list[str]:
-    more, failed = len(summaries) - ROWS, errors(summaries)
-    lines = [f"and {more:,} more"] if more > 0 else []
+    hidden_count, failed = len(summaries) - ROWS, errors(summaries)
+    lines = [f"and {hidden_count:,} more"] if hidden_count > 0 else []
     if failed:
         lines += ["", *(f"{count:,} × {error}" for error, count in failed.items())]
     return [*lines, *(["", note] if note else [])]

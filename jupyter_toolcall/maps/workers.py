@@ -258,16 +258,16 @@ class _Submitted:
         self.refusal = ""
 
     def run(self, prompts: Any, hold: Hold) -> str:
-        more = True
+        unsent = True
         try:
-            while more or self.futures:
-                while more and len(self.futures) < self.workers.window:
+            while unsent or self.futures:
+                while unsent and len(self.futures) < self.workers.window:
                     hold.deliver()
                     prompt = next(prompts, None)
-                    more = prompt is not None and self._submit(prompt)
+                    unsent = prompt is not None and self._submit(prompt)
                 if self.futures:
                     with suppress(Empty):
-                        more = self._take(interruptible(self.ended.get, True, TICK)) and more
+                        unsent = self._take(interruptible(self.ended.get, True, TICK)) and unsent
         except KeyboardInterrupt:
             self._stop()
             raise

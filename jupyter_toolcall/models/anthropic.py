@@ -80,8 +80,8 @@ class Claude(ProviderClient):
         return anthropic, anthropic.AnthropicError
 
     def _read(self, parts: Iterable[Json], body: Json, tools: Mapping[str, str]) -> Reply:
-        bound = self._target.abilities.bound and not self._target.drops
-        digest = requests.bound_to(body) if bound else ""
+        is_bound = self._target.abilities.bound and not self._target.drops
+        digest = requests.bound_to(body) if is_bound else ""
         return reply(parts, self.model, self.on_text, digest, tools)
 
     def _stream(self, body: Json) -> Iterator[Json]:

@@ -57,15 +57,15 @@ def reply(
     events: Iterable[Mapping[str, Any]],
     model: str = "",
     on_text: Callable[[str], object] = lambda text: None,
-    bound: str = "",
+    binding: str = "",
     tools: Mapping[str, str] = {},
 ) -> Reply:
-    """Return the reply that the events hold; `bound` is what its thinking is bound to.
+    """Return the reply that the events hold; `binding` is the digest that its thinking is bound to.
 
     `tools` are the names of tools by the short form that they were sent in.
     Raises ModelError if they are not whole, as Passing if they ended too early.
     """
-    draft = _Draft(on_text, model, bound, tools)
+    draft = _Draft(on_text, model, binding, tools)
     return draft.finished(any(map(draft.add, events)))
 
 

@@ -73,8 +73,8 @@ MODELS = {f"claude-{name}": group for group, names in _GROUPS.items() for name i
 @cache
 def abilities(model: str) -> Abilities:
     """Return what a model can do; one that is not known here is taken for a new one."""
-    known = [name for name in MODELS if model == name or model.startswith(f"{name}-")]
-    return MODELS[max(known, key=len)] if known else _NEWEST
+    prefixes = [name for name in MODELS if model == name or model.startswith(f"{name}-")]
+    return MODELS[max(prefixes, key=len)] if prefixes else _NEWEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,8 +334,8 @@ class Declared:
 
 def declared(request: Request, target: Target) -> Declared:
     """Return the tools of a request, as the strategy of its target presents them."""
-    known = {tool.name: tool for tool in (*request.tools, *request.deferred)}
-    sent = [tool for tool in tools_sent(request) if tool.name in known]
+    all_tools = {tool.name: tool for tool in (*request.tools, *request.deferred)}
+    sent = [tool for tool in tools_sent(request) if tool.name in all_tools]
     by_name = target.strategy == "reference"
     named = _named(request.messages) if by_name else {}
     base, revealed, added = _placed(sent, named, target.inline)
@@ -344,11 +344,11 @@ def declared(request: Request, target: Target) -> Declared:
         newest = newest_tools(request).items()
         return Declared([_declaration(tool) for name, tool in newest if name in offered])
     defined = {tool["name"] for tools in added.values() for tool in tools}
-    waiting = known.keys() - base.keys() - defined if by_name else set[str]()
+    waiting = all_tools.keys() - base.keys() - defined if by_name else set[str]()
     # One is declared from the start: whether a first deferred tool changes what the API puts
     # before the conversation is not documented.
     hidden = dict.fromkeys([*sorted(waiting)[:1], *(name for name in named if name in waiting)])
-    later = (revealed.get(name) or as_sent(known[name], request.turn) for name in hidden)
+    later = (revealed.get(name) or as_sent(all_tools[name], request.turn) for name in hidden)
     tools = (*map(_declaration, base.values()), *(_declaration(tool) | HIDDEN for tool in later))
     return Declared(tools, frozenset(hidden), added)
 
@@ -362,10 +362,10 @@ def _placed(sent: Sequence[Sent], named: Mapping[str, int], inline: bool) -> Pla
     revealed: dict[str, Sent] = {}
     added: dict[int, list[Json]] = {}
     for tool in sent:
-        known = tool.name in base or tool.name in revealed
+        is_sent = tool.name in base or tool.name in revealed
         if tool.turn == sent[0].turn:
             base[tool.name] = tool
-        elif not known and named.get(tool.name, _NEVER) <= tool.turn:
+        elif not is_sent and named.get(tool.name, _NEVER) <= tool.turn:
             revealed[tool.name] = tool
         elif inline:
             added.setdefault(tool.turn, []).append(_declaration(tool))

@@ -84,9 +84,9 @@ def model_named(model: Model | str | None) -> Model | None:
     name, _, inner = model.partition(":")
     provider = PROVIDERS.get(name)
     if provider is None or not (provider.word if inner else provider.is_whole_name):
-        known = ", ".join(map(_pattern, PROVIDERS))
+        patterns = ", ".join(map(_pattern, PROVIDERS))
         raise UsageError(
-            f"{model!r} is no model; there are {known}, and functions.{nearest(name, PROVIDERS)}"
+            f"{model!r} is no model; there are {patterns}, and functions.{nearest(name, PROVIDERS)}"
         )
     if notebook and provider.live:
         return _imported("recorded.StandIn", model, notebook)
@@ -114,8 +114,8 @@ def _pattern(provider: str) -> str:
 
 def _names(provider: str) -> tuple[str, ...]:
     """Return the names of a provider's models that are worth naming."""
-    known = PROVIDERS[provider]
-    return tuple(f"{provider}:{name}" for name in known.names()) if known.word else (provider,)
+    details = PROVIDERS[provider]
+    return tuple(f"{provider}:{name}" for name in details.names()) if details.word else (provider,)
 
 
 def default(environment: Mapping[str, str]) -> str:
@@ -141,9 +141,9 @@ class Person:
 def _scripted(name: str) -> Model:
     scripts = _scripts()
     if name not in scripts:
-        known = ", ".join(f"scripted:{script}" for script in scripts)
+        names = ", ".join(f"scripted:{script}" for script in scripts)
         raise UsageError(
-            f"there is no script {name!r}; there are {known}. "
+            f"there is no script {name!r}; there are {names}. "
             "Your own: give Scripted([...]) as the model"
         )
     return scripts[name]
@@ -218,9 +218,9 @@ def table(rows: Iterable[Listed], chosen: str) -> str:
 
 def completions(folder: Path) -> list[str]:
     """Return what may be completed behind `-m`."""
-    known = [name for provider in PROVIDERS for name in _names(provider)]
+    names = [name for provider in PROVIDERS for name in _names(provider)]
     open_ended = [f"{name}:" for name, provider in PROVIDERS.items() if provider.word]
-    return [*known, *(f"recorded:{name}" for name in recordings(folder)), *open_ended]
+    return [*names, *(f"recorded:{name}" for name in recordings(folder)), *open_ended]
 
 
 def recordings(folder: Path) -> list[str]:

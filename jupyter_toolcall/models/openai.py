@@ -188,10 +188,10 @@ def _url(base_url: str | None, environment: Mapping[str, str]) -> str:
     url = base_url or environment.get("OPENAI_BASE_URL") or OFFICIAL
     try:
         parts = urlsplit(url.strip())
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        parts, known = SplitResult("", "", "", "", ""), False
-    if not known:
+        parts, is_valid = SplitResult("", "", "", "", ""), False
+    if not is_valid:
         raise ModelError(f"the base URL is no address of a server; write it such as {_HINT}")
     return parts._replace(path=parts.path.rstrip("/") or "/v1").geturl()
 

@@ -136,8 +136,8 @@ def _error(text: str) -> str:
         data = json.loads(text)
     except (ValueError, RecursionError):
         data = None
-    known = isinstance(data, dict) and "error" in data
-    return text if known else json.dumps({"error": text}, ensure_ascii=False)
+    has_error = isinstance(data, dict) and "error" in data
+    return text if has_error else json.dumps({"error": text}, ensure_ascii=False)
 
 
 def _message(role: str, text: str) -> list[Json]:

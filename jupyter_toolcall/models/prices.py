@@ -52,17 +52,17 @@ def price(model: str) -> Price | None:
     `anthropic:NAME` is NAME, and so is `anthropic:NAME:SETTINGS`.
     """
     name = model.partition(":")[2] or model
-    known = [key for key in PRICES if name == key or name.startswith((f"{key}-", f"{key}:"))]
-    return PRICES[max(known, key=len)] if known else None
+    prefixes = [key for key in PRICES if name == key or name.startswith((f"{key}-", f"{key}:"))]
+    return PRICES[max(prefixes, key=len)] if prefixes else None
 
 
 def cost(model: str, usage: Usage | None) -> Cost | None:
     """Return what a request cost, None if that is not known."""
-    known = price(model)
-    if known is None or usage is None:
+    rates = price(model)
+    if rates is None or usage is None:
         return None
     fresh = max(0, usage.input - usage.cached - usage.written)
-    read = known.input if known.cached is None else known.cached
-    millionths = (fresh + usage.written * WRITING) * known.input
-    millionths += usage.cached * read + usage.output * known.output
-    return Cost(millionths / MILLION, known.cached is None and usage.cached > 0)
+    read = rates.input if rates.cached is None else rates.cached
+    millionths = (fresh + usage.written * WRITING) * rates.input
+    millionths += usage.cached * read + usage.output * rates.output
+    return Cost(millionths / MILLION, rates.cached is None and usage.cached > 0)

@@ -278,9 +278,9 @@ def one_line(text: str) -> str:
 
 def tools_sent(request: Request) -> list[Sent]:
     """Return the tools as they were first sent, then those that are new or have other arguments."""
-    known = {tool.name: parameters_schema(tool) for tool in request.first}
+    schemas = {tool.name: parameters_schema(tool) for tool in request.first}
     now = sorted(request.tools, key=lambda tool: tool.name)
-    new = [as_sent(t, request.turn) for t in now if known.get(t.name) != parameters_schema(t)]
+    new = [as_sent(t, request.turn) for t in now if schemas.get(t.name) != parameters_schema(t)]
     return [*request.first, *new]
 
 

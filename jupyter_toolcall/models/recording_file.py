@@ -98,9 +98,9 @@ def line(course: Course, request: Request, reply: Reply, model: str, at: str) ->
     data: Json = {"turn": request.turn + 1, "model": model, "at": at}
     if before is None or request.system != before.system:
         data["system"] = request.system
-    known = before.tools if before else {}
+    recorded = before.tools if before else {}
     definitions = [tool.definition() for tool in request.tools]
-    new = [tool for tool in definitions if not same_definition(known.get(tool["name"]), tool)]
+    new = [tool for tool in definitions if not same_definition(recorded.get(tool["name"]), tool)]
     if new:
         data["tools"] = new
     offered = [tool.name for tool in request.tools]
@@ -230,9 +230,9 @@ def message_of(data: Json, before: Turn | None = None) -> Message:
 
 def reply_of(data: Json) -> Reply:
     """Return the reply that a line holds. Raises what reading wrong data raises."""
-    known = {name: data[name] for name in _REPLY if name in data}
+    recorded = {name: data[name] for name in _REPLY if name in data}
     usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
-    return Reply(**{**known, "calls": _calls(data), **usage})
+    return Reply(**{**recorded, "calls": _calls(data), **usage})
 
 
 def _calls(data: Json) -> tuple[Call, ...]:

@@ -159,8 +159,8 @@ def may_pass(status: int, headers: Mapping[str, str]) -> bool:
 
     An API that says so itself (`x-should-retry`) is believed.
     """
-    own = {"true": True, "false": False}.get(headers.get("x-should-retry", ""))
-    return own if own is not None else status in (408, 409, 429) or status >= 500
+    answer = {"true": True, "false": False}.get(headers.get("x-should-retry", ""))
+    return answer if answer is not None else status in (408, 409, 429) or status >= 500
 
 
 def _seconds(text: str | None) -> float | None:

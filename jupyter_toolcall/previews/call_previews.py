@@ -92,17 +92,17 @@ class _Trial:
         self.cancellation.cancel()
         with self._may_stop:
             if self._thread and not end_thread(self._thread):
-                again = Timer(AGAIN, self.stop)
-                again.daemon = True
-                again.start()
+                timer = Timer(AGAIN, self.stop)
+                timer.daemon = True
+                timer.start()
 
     def before(self, kind: str | None) -> Any:
         """Return the value of the first object of a type that the call takes, None without one."""
         ready, state = self.execution.ready, self.execution.state
         first = sorted(ready.uses, key=lambda argument: argument != ready.tool.receiver)
         used = filter(None, (state.produced_object(ready.uses[argument]) for argument in first))
-        made = next((made for made in used if made.kind == kind), None)
-        return None if made is None else self.execution.values.value(made)
+        ref = next((ref for ref in used if ref.kind == kind), None)
+        return None if ref is None else self.execution.values.value(ref)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,12 @@ class CallPreviews:
     _notices: dict[_Key, Previewed] = field(default_factory=dict)
     """What was said of each call that waits."""
 
-    def show(self, cursor: Cursor, again: bool = False) -> None:
-        """Try the calls that wait and were not tried yet; with `again` show all previews again.
+    def show(self, cursor: Cursor, show_all: bool = False) -> None:
+        """Try the calls that wait and were not tried yet; with `show_all` show all previews again.
 
         Without a running event loop there is no page that could show one.
         """
-        for notice in self._notices.values() if again else ():
+        for notice in self._notices.values() if show_all else ():
             self._tell(notice)
         with suppress(RuntimeError):
             asyncio.get_running_loop()
@@ -231,12 +231,12 @@ class CallPreviews:
             return
         loop = asyncio.get_running_loop()
         trial = self._running = _Trial(notice, execution)
-        own = copy_context()
-        own.run(set_prints, execution.printed)
-        own.run(set_cancellation, trial.cancellation)
+        run_context = copy_context()
+        run_context.run(set_prints, execution.printed)
+        run_context.run(set_cancellation, trial.cancellation)
         late = loop.call_later(SECONDS, self._abandon, trial)
         then = partial(loop.call_soon_threadsafe, self._end, trial, late)
-        arguments = replace(task, context=own), cursor.context.clock, then
+        arguments = replace(task, context=run_context), cursor.context.clock, then
         # A call that never ends does not keep the process from ending.
         Thread(target=trial.run, args=arguments, daemon=True).start()
 
@@ -272,9 +272,9 @@ class CallPreviews:
         if shows is None:
             return
         before = attempt(trial.before, kind_of(value, values.kinds))[0]
-        told, raised = attempt(with_change, notice, before, value, shows)
-        if told is not None and not raised:
-            self._tell(told)
+        shown_notice, raised = attempt(with_change, notice, before, value, shows)
+        if shown_notice is not None and not raised:
+            self._tell(shown_notice)
 
     def _tell(self, notice: Previewed) -> None:
         if not notice.number:
@@ -300,10 +300,10 @@ def _problem(cursor: Cursor, ready: PreparedCall) -> str | None:
     """Return why the objects of a call cannot be tried: they are too large, are elsewhere, or are
     not as they were made."""
     values, room = cursor.context.values, MEMORY
-    for made in filter(None, map(cursor.state.produced_object, {*ready.uses.values()})):
-        if made.digest in values.altered or values.remote(made):
+    for ref in filter(None, map(cursor.state.produced_object, {*ready.uses.values()})):
+        if ref.digest in values.altered or values.remote(ref):
             return t("No preview: an object is not as it was, or not in this kernel.")
-        room -= _size(attempt(values.value, made)[0], room)
+        room -= _size(attempt(values.value, ref)[0], room)
         if room <= 0:
             return t("No preview: the objects are larger than %1 MB.", MEMORY // 1_000_000)
     return None

@@ -108,8 +108,8 @@ def _parts(change: Difference, before: Any, value: Any) -> Iterator[PartRow]:
     for side, (table, rows) in enumerate(zip((before, value), change.lone, strict=True)):
         if rows:
             cells = _row_cells(table, rows[:ROWS], change.rows[side], is_removed=side == 0)
-            more = change.alone[side] - len(rows[:ROWS])
-            says = tn("and %1 more row", "and %1 more rows", more) if more else ""
+            hidden_count = change.alone[side] - len(rows[:ROWS])
+            says = tn("and %1 more row", "and %1 more rows", hidden_count) if hidden_count else ""
             yield PartRow(says=says, cells=tuple(cells))
 
 
@@ -120,10 +120,10 @@ def _row_cells(
     frame = frame_of(table)
     if frame is None:
         return
-    taken, columns = frame.take([*rows]), frame.names[: ROOM.columns]
+    shown_rows, columns = frame.take([*rows]), frame.names[: ROOM.columns]
     for n, (row, name) in enumerate(zip(rows, names, strict=False)):
         for number, column in enumerate(columns):
-            text = cell_content(taken.cell(taken.column(number), n))[:CELL]
+            text = cell_content(shown_rows.cell(shown_rows.column(number), n))[:CELL]
             if is_removed:
                 yield CellPair(name, column, left=text, left_at=row + 1)
             else:

@@ -29,9 +29,9 @@ def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
     if ready is None:
         return []
     decided = [
-        each
-        for each in state.all_calls()
-        if each.decision_entry and journal[each.decision_entry].meta.get("by") == "person"
+        earlier
+        for earlier in state.all_calls()
+        if earlier.decision_entry and journal[earlier.decision_entry].meta.get("by") == "person"
     ]
     waiting = replace(call, runs_with=ready.arguments)
 
@@ -86,6 +86,6 @@ def _offer_row(cursor: Cursor, offer: Generalisation) -> RuleOffer:
 def _seen(call: CallRecord) -> str:
     shown = ", ".join(f"{name}={readable_json(value)}" for name, value in call.proposed.items())
     line = shortened_text(f"{call.tool}({shown})", LINE)
-    said = f" \u201c{call.reason}\u201d" if call.reason else ""
+    reason = f" \u201c{call.reason}\u201d" if call.reason else ""
     done = t("You edited it.") if call.edited else t("You rejected it.")
-    return joined(" ", [t("Call %1: %2", call.step, line), joined("", [done, said])])
+    return joined(" ", [t("Call %1: %2", call.step, line), joined("", [done, reason])])

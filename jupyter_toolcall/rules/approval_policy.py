@@ -104,12 +104,12 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.decision not in _DECISIONS:
-            known = ", ".join(_DECISIONS)
-            raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {known}")
+            names = ", ".join(_DECISIONS)
+            raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {names}")
         for label in self.origins or ():
             if label not in LABELS or isinstance(self.origins, str):
-                known = ", ".join(LABELS)
-                raise UsageError(f"{label!r:.60} is no origin of a value; origins=[...] of {known}")
+                names = ", ".join(LABELS)
+                raise UsageError(f"{label!r:.60} is no origin of a value; origins=[...] of {names}")
         if self.scope not in get_args(Scope):
             raise UsageError(f"{self.scope!r:.60} is no scope of a rule")
         ends_with_run = self.until == "run" and self.scope == "session"
@@ -298,14 +298,14 @@ _STRICTNESS = {
 runs it, or some of its calls, 1 asks, 2 rejects."""
 
 
-def stricter_preset(own: str, other: str) -> str:
-    """Return `other` where it is as strict as `own` for every tool, and else `own`.
+def stricter_preset(preset: str, other: str) -> str:
+    """Return `other` where it is as strict as `preset` for every tool, and else `preset`.
 
     Raises UsageError for a name that is no preset.
     """
-    _rules(own), _rules(other)
-    pairs = zip(_STRICTNESS[own], _STRICTNESS[other], strict=True)
-    return other if all(mine <= its for mine, its in pairs) else own
+    _rules(preset), _rules(other)
+    pairs = zip(_STRICTNESS[preset], _STRICTNESS[other], strict=True)
+    return other if all(mine <= its for mine, its in pairs) else preset
 
 
 def rule_matching(glob: str, verdict: Verdict, is_break: bool = False) -> Test:

@@ -82,7 +82,7 @@ def generalisations(
     """
     if tool.for_person or origins_of(call).has_untrusted:
         return []
-    decided = [each for each in calls if each.tool == call.tool]
+    decided = [decided_call for decided_call in calls if decided_call.tool == call.tool]
     offers = list[Generalisation]()
     for free in _free(call, tool):
         same = {

@@ -51,7 +51,7 @@ class CallOrigins:
     @property
     def has_untrusted(self) -> bool:
         """Whether others wrote the value of an argument, or a part of it."""
-        return any(each.trust == "untrusted" for each in self.arguments.values())
+        return any(origin.trust == "untrusted" for origin in self.arguments.values())
 
     @property
     def doubtful(self) -> tuple[str, ArgumentOrigin] | None:
@@ -121,16 +121,16 @@ def _text(leaf: Any) -> str:
     return unicodedata.normalize("NFC", str(leaf))
 
 
-def _leaves(data: Any, known: frozenset[str] = frozenset()) -> Iterator[Any]:
-    """Yield the values in JSON data, and the keys that are not `known`."""
+def _leaves(data: Any, names: frozenset[str] = frozenset()) -> Iterator[Any]:
+    """Yield the values in JSON data, and the keys that are not in `names`."""
     match data:
         case Mapping():
-            yield from (key for key in data if key not in known)
+            yield from (key for key in data if key not in names)
             for part in data.values():
-                yield from _leaves(part, known)
+                yield from _leaves(part, names)
         case list() | tuple():
             for part in data:
-                yield from _leaves(part, known)
+                yield from _leaves(part, names)
         case _:
             yield data
 
@@ -223,13 +223,13 @@ class _Conversation:
         self.blocks: list[_Block] = []
         self.calls: list[CallRecord] = []
         """The calls that were read; what has no end yet is read again."""
-        own, foreign = ArgumentOrigin("prompt"), ArgumentOrigin("prompt", "untrusted")
+        prompt, foreign = ArgumentOrigin("prompt"), ArgumentOrigin("prompt", "untrusted")
         for turn, text, _ in state.prompts:
-            self._add_source(_source(foreign if turn in is_foreign else own, turn, text))
-        for _, made in state.opened.inputs:
-            if made.shown:
-                origin = ArgumentOrigin("object", object=state.name_of(made))
-                self._add_source(_source(origin, 0, made.shown))
+            self._add_source(_source(foreign if turn in is_foreign else prompt, turn, text))
+        for _, input_object in state.opened.inputs:
+            if input_object.shown:
+                origin = ArgumentOrigin("object", object=state.name_of(input_object))
+                self._add_source(_source(origin, 0, input_object.shown))
         self._read([*state.all_calls()])
 
     def read_on(self, state: State, toolbox: Toolbox) -> bool:
@@ -279,9 +279,9 @@ class _Conversation:
             trust = self._of_tool(call, tool)
             before = (started.previous, *started.setters.values()) if started else ()
             # An instance, and a variable of the session, hold what earlier calls put there.
-            earlier = [self.results.get(each, "unclear") for each in before if each]
-            own = self.origins(call, call.recorded_arguments).trust
-            trust = least_trusted(trust, own, *earlier)
+            earlier = [self.results.get(call_id, "unclear") for call_id in before if call_id]
+            arguments_trust = self.origins(call, call.recorded_arguments).trust
+            trust = least_trusted(trust, arguments_trust, *earlier)
         kind: Literal["person", "result"] = "person" if is_answer else "result"
         origin = ArgumentOrigin(kind, trust, call.id, call.tool, call.step)
         data = call.error if call.status == "failed" else call.structure or call.data
@@ -305,7 +305,7 @@ class _Conversation:
         is_exposed = call.asked_call.by_client or (
             self.exposed_since is not None and self.exposed_since < call.turn
         )
-        known = frozenset(_property_names(parameters_schema(tool))) if tool else frozenset()
+        names = frozenset(_property_names(parameters_schema(tool))) if tool else frozenset()
         defaults = default_arguments(tool) if tool else {}
         # What fills an argument in may read other arguments, and what earlier calls left.
         is_filled = is_exposed and tool is not None and tool.fill is not unchanged
@@ -317,9 +317,9 @@ class _Conversation:
                 return ArgumentOrigin("person", self._of_decision(call))
             if is_same_json(value, defaults.get(name)):
                 return ArgumentOrigin("default")
-            found = [self._found(leaf, call, is_exposed) for leaf in _leaves(value, known)]
-            origins = [each for part in found for each in part] or [_own_words(is_exposed)]
-            if name not in call.asked and all(each.kind == "model" for each in origins):
+            found = [self._found(leaf, call, is_exposed) for leaf in _leaves(value, names)]
+            origins = [source for part in found for source in part] or [_own_words(is_exposed)]
+            if name not in call.asked and all(source.kind == "model" for source in origins):
                 return ArgumentOrigin("default", "unclear" if is_filled else "trusted")
             return _merged(origins)
 
@@ -343,8 +343,8 @@ class _Conversation:
                     if len(places) < NAMED and source.has(text):
                         places.append(source.origin)
         if text in self.state.objects:
-            made = self._made(text)
-            (bad if made.trust == "untrusted" else good).insert(0, made)
+            object_origin = self._object_origin(text)
+            (bad if object_origin.trust == "untrusted" else good).insert(0, object_origin)
         if bad:
             return [*bad, *good]
         if may_be_untrusted:
@@ -352,7 +352,7 @@ class _Conversation:
         trusted = [origin for origin in good if origin.trust == "trusted"]
         return trusted or good or [_own_words(is_exposed)]
 
-    def _made(self, name: str) -> ArgumentOrigin:
+    def _object_origin(self, name: str) -> ArgumentOrigin:
         """Return the origin of an object."""
         producer = self.state.objects[name].producer
         call = self.state.calls.get(producer.call)
@@ -373,7 +373,7 @@ def _own_words(is_exposed: bool) -> ArgumentOrigin:
 
 def _merged(origins: list[ArgumentOrigin]) -> ArgumentOrigin:
     """Return the origins of the parts of a value as one: the least trusted, and the others."""
-    first, *others = sorted(dict.fromkeys(origins), key=lambda each: TRUST.index(each.trust))
+    first, *others = sorted(dict.fromkeys(origins), key=lambda origin: TRUST.index(origin.trust))
     return replace(first, also=tuple(others))
 
 

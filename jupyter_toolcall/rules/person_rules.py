@@ -142,8 +142,8 @@ class PersonRules:
         """Keep changed rules: those of the computer are written, with those of other kernels."""
         before, after = (_of_scope("computer", listed) for listed in (self.rules, rules))
         if before != after:
-            own = {*map(_key, before)}
-            others = [rule for rule in stored_rules(COMPUTER) if _key(rule) not in own]
+            keys = {*map(_key, before)}
+            others = [rule for rule in stored_rules(COMPUTER) if _key(rule) not in keys]
             try:
                 write_rules(COMPUTER, [*after, *others])
             except OSError as error:

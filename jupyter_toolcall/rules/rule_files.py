@@ -102,7 +102,7 @@ def _without_contradictions(rules: list[Rule]) -> list[Rule]:
 
     def settled(rule: Rule) -> Rule:
         others = (r for r in rules if (r.tool, r.arguments) == (rule.tool, rule.arguments))
-        if rule.decision != "run" or all(each.decision == "run" for each in others):
+        if rule.decision != "run" or all(other.decision == "run" for other in others):
             return rule
         reason = t("Two rules for %1 contradict each other.", repr(rule.tool))
         return replace(rule, decision="ask", reason=reason)
@@ -131,8 +131,8 @@ def _seal(name: str, rules: Sequence[Rule]) -> str:
 
 def _is_own(name: str, rules: Sequence[Rule], seal: str) -> bool:
     """Return whether a seal is this computer's; without a key none is."""
-    own = _seal(name, rules)
-    return bool(own) and seal == own
+    valid_seal = _seal(name, rules)
+    return bool(valid_seal) and seal == valid_seal
 
 
 def _to_json(rule: Rule) -> dict[str, Any]:
@@ -201,14 +201,14 @@ def carry_out(words: Sequence[str], toolbox: Toolbox | None = None) -> str:
         ) and all("=" in pair for pair in pairs):
             split = (pair.partition("=") for pair in pairs)
             arguments = {argument: _schema(text) for argument, _, text in split}
-            made = datetime.now(UTC).isoformat(timespec="seconds")
-            before = _own(name) if _file(name).exists() else []
+            created = datetime.now(UTC).isoformat(timespec="seconds")
+            before = _own_rules(name) if _file(name).exists() else []
             tool, code = _tool_and_code(tool, toolbox)
-            rule = Rule(tool, decision, arguments, code=code, by=person_name(), made=made)
+            rule = Rule(tool, decision, arguments, code=code, by=person_name(), made=created)
             write_rules(name, [*before, rule])
             return _listed(name)
         case ["remove", name, number] if _NAME.fullmatch(name) and number.isdigit():
-            rules = _own(name)
+            rules = _own_rules(name)
             if not 0 < int(number) <= len(rules):
                 raise UsageError(f"{name} has no rule {number}; it has {len(rules)}")
             write_rules(name, [rule for n, rule in enumerate(rules, 1) if n != int(number)])
@@ -238,7 +238,7 @@ def _tool_and_code(tool: str, toolbox: Toolbox | None) -> tuple[str, str]:
     return tool, found.version() if found is not None else ""
 
 
-def _own(name: str) -> list[Rule]:
+def _own_rules(name: str) -> list[Rule]:
     """Return rules of this computer. Raises UsageError for a file that it did not write."""
     rules, seal = _read(_file(name), name)
     # Without a key a file has no seal: its rules run nothing, and more can be added.
@@ -259,8 +259,8 @@ def _schema(text: str) -> Any:
 def _listed(name: str) -> str:
     """Return the rules of a name, a line each: the first that fits decides."""
     rules, seal = _read(_file(name), name)
-    own = "" if _is_own(name, rules, seal) else "  (not of this computer: it runs no call)"
-    lines = [f"{name}{own}"]
+    mark = "" if _is_own(name, rules, seal) else "  (not of this computer: it runs no call)"
+    lines = [f"{name}{mark}"]
     for number, rule in enumerate(rules, 1):
         conditions = "".join(f" {key}={encode(part)}" for key, part in rule.arguments.items())
         notes = [f"until {rule.until}"] if rule.until else []

@@ -58,8 +58,8 @@ class Current(Scheme):
             replace(tool, parameters=takes_own_names(parameters_schema(tool)))
             for tool in common_tools(state, toolbox)
         )
-        known = dict.fromkeys((*kinds, *listing.receiver_kinds(toolbox)))
-        uses = {kind: _use(kind, toolbox, lines.get(kind, ())) for kind in known}
+        all_kinds = dict.fromkeys((*kinds, *listing.receiver_kinds(toolbox)))
+        uses = {kind: _use(kind, toolbox, lines.get(kind, ())) for kind in all_kinds}
         later = (tool for name, tool in all_views.items() if name not in names)
         return Offer(
             (_save_as(), *common, *(uses[kind] for kind in kinds)),
@@ -189,8 +189,8 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
     def object_named(path: Path, name: str) -> str:
         names = saved(state, call)
         if name not in names:
-            known = ", ".join(f"{key} is {of}" for key, of in names.items()) or "no names yet"
-            raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {known}")
+            listed = ", ".join(f"{key} is {of}" for key, of in names.items()) or "no names yet"
+            raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {listed}")
         return names[name]
 
     def fitting(schema: Mapping[str, Any], text: str) -> bool:
@@ -244,8 +244,8 @@ def _nothing_current(state: State) -> str:
     names = [state.newest[kind] for kind in listing.existing_kinds(state)]
     if not names:
         return "there is no object yet; call a tool that makes one first"
-    more = f"; there are: {', '.join(names)}" if len(names) > 1 else ""
-    return f"there is no current object yet; begin with {_go_to(names[0], state)}{more}"
+    choices = f"; there are: {', '.join(names)}" if len(names) > 1 else ""
+    return f"there is no current object yet; begin with {_go_to(names[0], state)}{choices}"
 
 
 def _go_to(name: str, state: State) -> str:
@@ -260,8 +260,8 @@ def _new_tools(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[str, .
     uses = [f"{USE}{kind}" for kind in listing.new_kinds(call, state)]
     kind = _kind(_new_current_object(call), state)
     is_new = kind and _is_first(kind, call, state)
-    own = listing.functions_of([kind] if is_new else [], toolbox)
-    return (*uses, *(tool.name for tool in own))
+    new_functions = listing.functions_of([kind] if is_new else [], toolbox)
+    return (*uses, *(tool.name for tool in new_functions))
 
 
 def _is_first(kind: str, call: CallRecord, state: State) -> bool:

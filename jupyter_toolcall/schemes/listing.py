@@ -44,12 +44,12 @@ def plain_note(state: State) -> tuple[str, ...]:
     return (PLAIN_DATA,) if state.plain else ()
 
 
-def plain_text(made: Made) -> str:
+def plain_text(ref: Made) -> str:
     """Return plain data as a model is shown it, and what it is; "" for any other object."""
-    if not made.shown:
+    if not ref.shown:
         return ""
-    about = " ".join(made.description.split()) or made.producer.input
-    return f"{made.shown} ({about})" if about else made.shown
+    about = " ".join(ref.description.split()) or ref.producer.input
+    return f"{ref.shown} ({about})" if about else ref.shown
 
 
 def once_for_a_toolbox(compute: Callable[[Toolbox], T]) -> Callable[[Toolbox], T]:
@@ -72,18 +72,18 @@ def functions_of(kinds: Iterable[str], toolbox: Toolbox) -> list[Tool]:
 
 @once_for_a_toolbox
 def _functions_by_kind(toolbox: Toolbox) -> dict[str, tuple[Tool, ...]]:
-    own: dict[str, tuple[Tool, ...]] = {}
+    by_kind: dict[str, tuple[Tool, ...]] = {}
     for tool in toolbox:
         kind = tool.kind if tool.receiver else ""
-        own[kind] = (*own.get(kind, ()), tool)
+        by_kind[kind] = (*by_kind.get(kind, ()), tool)
     # A type that was not given itself has the functions of the classes that it is made from.
     inherited: dict[str, tuple[Tool, ...]] = {}
-    for kind, tools in own.items():
+    for kind, tools in by_kind.items():
         cls = toolbox.type_named(kind)
         for heir in receiver_types(cls, toolbox.kinds) if cls is not None else ():
             name = toolbox.kinds.get(heir, kind)
             inherited[name] = (*inherited.get(name, ()), *tools)
-    return {**inherited, **own}
+    return {**inherited, **by_kind}
 
 
 def class_texts(kinds: Iterable[str], toolbox: Toolbox) -> dict[str, str]:
@@ -113,9 +113,9 @@ def section(title: str, lines: Sequence[str]) -> list[str]:
     return [title, *lines] if lines else []
 
 
-def no_tool(name: str, known: Iterable[str], toolbox: Toolbox) -> str:
+def no_tool(name: str, existing: Iterable[str], toolbox: Toolbox) -> str:
     """Return what a model is told of a tool that does not exist: the nearest, or the type's."""
-    names, group = list(known), name.partition("_")[0]
+    names, group = list(existing), name.partition("_")[0]
     text = f"There is no tool {name!r}.{nearest(name, names)}"
     functions = [tool.name for tool in toolbox if group and tool.group == group]
     if get_close_matches(name, names, 1, ALIKE) or not 0 < len(functions) <= FEW:
@@ -138,21 +138,21 @@ def object_line(name: str, state: State, toolbox: Toolbox) -> str:
 
 def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     """Return what a person said of an object, or else the call that made it."""
-    made = state.objects[name]
-    if made.shown:
-        return plain_text(made)
-    call = state.calls.get(made.producer.call)
+    ref = state.objects[name]
+    if ref.shown:
+        return plain_text(ref)
+    call = state.calls.get(ref.producer.call)
     if call is None:
-        return " ".join(made.description.split())
-    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_result_path(made, call)}"
+        return " ".join(ref.description.split())
+    recipe = f"{_recipe(call, toolbox.get(call.tool))}{_result_path(ref, call)}"
     return f"given by a person for {recipe}" if call.status == "answered" else recipe
 
 
-def _result_path(made: Made, call: CallRecord) -> str:
+def _result_path(ref: Made, call: CallRecord) -> str:
     """Return where an object stands in the result of a call: `["others"][0]`."""
-    if made.changed:
-        return f", as it changed {made.changed}"
-    outcome, index = call.outcome, made.producer.index
+    if ref.changed:
+        return f", as it changed {ref.changed}"
+    outcome, index = call.outcome, ref.producer.index
     if not isinstance(outcome, Many):
         return ""
     path = outcome.paths[index] if index < len(outcome.paths) else ()
@@ -176,8 +176,8 @@ def _value(value: Any) -> str:
 
 def new_kinds(call: CallRecord, state: State) -> list[str]:
     """Return the types whose first object a call made."""
-    first = (made for made in call.produced if state.name_of(made) == state.oldest(made.kind))
-    return list(dict.fromkeys(made.kind for made in first))
+    first = (ref for ref in call.produced if state.name_of(ref) == state.oldest(ref.kind))
+    return list(dict.fromkeys(ref.kind for ref in first))
 
 
 def receiver_kinds(toolbox: Toolbox) -> tuple[str, ...]:

@@ -43,8 +43,8 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
     if isinstance(scheme, str):
         if is_known(scheme):
             return _NAMED[scheme]
-        known = ", ".join((*SCHEMES, "native(NAME)"))
-        raise UsageError(f"no scheme {scheme!r}; there are {known}.{nearest(scheme, SCHEMES)}")
+        names = ", ".join((*SCHEMES, "native(NAME)"))
+        raise UsageError(f"no scheme {scheme!r}; there are {names}.{nearest(scheme, SCHEMES)}")
     if isinstance(scheme, type):
         raise UsageError(f"{scheme.__name__} is a class; its scheme is {scheme.__name__}()")
     if not is_scheme(scheme):

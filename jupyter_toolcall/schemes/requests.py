@@ -53,13 +53,13 @@ def recorded_reply(
         )
     sound_calls = [writable_call(call) for call in reply.calls]
     calls = _with_own_ids(sound_calls, state, hide) if reply.stop in RUNS else ()
-    said, ending = reply.said, reply.ending
+    prose, ending = reply.said, reply.ending
     # After results a model may have nothing to add.
     is_due = reply.stop not in ("end", "paused") or not state.turns_since
-    words = reply.text if said is None else said
+    words = reply.text if prose is None else prose
     if is_due and not (words.strip() or calls or ending):
         reason = _REASONS.get(reply.stop, "the model stopped without one")
-        said = ending = f"[The reply has no text: {reason}.]"
+        prose = ending = f"[The reply has no text: {reason}.]"
     return Replied(
         well_formed(reply.text),
         calls,
@@ -68,7 +68,7 @@ def recorded_reply(
         reply.raw if reply.raw is not None and calls == tuple(reply.calls) else None,
         offered,
         reply.thought,
-        said=well_formed(said),
+        said=well_formed(prose),
         news=news,
         ending=well_formed(ending),
     )
@@ -142,18 +142,18 @@ def _with_request(
     sent: SentConversation, reply: Replied, texts: Mapping[str, Any]
 ) -> SentConversation:
     """Return what was sent with the request of a reply: the definitions, and the news."""
-    first, known, lines = sent.first, sent.known, sent.lines
+    first, by_name, lines = sent.first, sent.known, sent.lines
     # By name, since a file may keep the keys of an object in any order.
     for name, digest in sorted(reply.offered.items()):
         match texts.get(digest):
             case {"description": str(description), "parameters": Mapping() as parameters} if name:
                 tool = Sent(name, description, parameters, turn=sent.turns)
-                first, known = first.add(tool), known.insert(name, tool)
+                first, by_name = first.add(tool), by_name.insert(name, tool)
                 lines = lines.update(description.splitlines())
     if reply.news:
         lines = lines.update(reply.news.splitlines())
     messages, waiting = _with_news(sent.messages, reply.news), len(reply.calls)
-    return SentConversation(messages, first, known, lines, sent.turns + 1, waiting, sent.marked)
+    return SentConversation(messages, first, by_name, lines, sent.turns + 1, waiting, sent.marked)
 
 
 def _marker_keys(entry: Entry) -> tuple[str, ...]:
@@ -245,5 +245,5 @@ def _was_sent(line: str, state: State, offer: Offer) -> bool:
     their type.
     """
     name = offer.listed.get(line)
-    made = state.objects.get(name) if name else None
-    return name == "" or (made is not None and not made.producer.input)
+    ref = state.objects.get(name) if name else None
+    return name == "" or (ref is not None and not ref.producer.input)

@@ -65,8 +65,8 @@ def _read_tool(state: State) -> Tool:
             return f"The result of {call!r:.60} has no {search!r:.60} from character {start} on."
         begin = max(start, found - BEFORE)
         end = begin + state.opened.max_result
-        rest = f"… (characters {begin} to {end} of {len(text)})" if end < len(text) else ""
-        return f"{text[begin:end]}{rest}"
+        ending = f"… (characters {begin} to {end} of {len(text)})" if end < len(text) else ""
+        return f"{text[begin:end]}{ending}"
 
     return replace(Toolbox(read_result)[READ], read_only=True, origin=None, version=str)
 

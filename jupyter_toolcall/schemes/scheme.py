@@ -117,8 +117,8 @@ class Flat(Scheme):
         listed = listing.section("Objects at the start:", lines)
         system = "\n".join([FLAT_SYSTEM, *listed, *listing.plain_note(state)])
         about = "\n".join(listing.group_lines_of_all(toolbox))
-        own = common_tools(state, toolbox)
-        return Offer(own, tuple(toolbox), system, about, reminder=reminder(state))
+        tools = common_tools(state, toolbox)
+        return Offer(tools, tuple(toolbox), system, about, reminder=reminder(state))
 
 
 # -- calls ---------------------------------------------------------------------------------------
@@ -242,18 +242,18 @@ def _unknown(call: CallRecord) -> str:
 
 def _data(call: CallRecord) -> dict[str, Any]:
     """Return a result: data, or the names of objects, and what the tool changed besides."""
-    more: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     match call.outcome:
         case Many() as outcome:
             key, result = "objects" if is_bare_list(outcome) else "result", call.structure
-            more = {"unnamed": dict(outcome.unnamed)}
-            more |= {"changed": call.changed, "untracked": call.untracked}
-        case Made() as made:
+            fields = {"unnamed": dict(outcome.unnamed)}
+            fields |= {"changed": call.changed, "untracked": call.untracked}
+        case Made() as ref:
             key, result = "result", call.object
-            more = {"about": made.description if made in call.produced else ""}
+            fields = {"about": ref.description if ref in call.produced else ""}
         case _:
             key, result = "result", call.data
-    return {key: result, **{name: part for name, part in more.items() if part}}
+    return {key: result, **{name: part for name, part in fields.items() if part}}
 
 
 def _with_reason(text: str, reason: str) -> str:

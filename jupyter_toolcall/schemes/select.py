@@ -43,14 +43,14 @@ class Select(Scheme):
 
     def offer(self, state: State, toolbox: Toolbox) -> Offer:
         chosen = [name for name in selected(state) if name in toolbox]
-        rest = tuple(tool for tool in toolbox if tool.name not in chosen)
+        others = tuple(tool for tool in toolbox if tool.name not in chosen)
         objects, listed = _object_lines(state, toolbox), _tool_lines(state, toolbox)
         groups = listing.group_lines(("", *listing.existing_kinds(state)), toolbox)
-        own = (_select_tools(objects, listed, groups), *common_tools(state, toolbox))
+        always = (_select_tools(objects, listed, groups), *common_tools(state, toolbox))
         tools = tuple(toolbox[name] for name in chosen)
-        known = {line: name for line, name in {**objects, **listed}.items() if name is not None}
+        lines = {line: name for line, name in {**objects, **listed}.items() if name is not None}
         system = "\n".join([SYSTEM, *listing.plain_note(state)])
-        return Offer(own, tools, system, deferred=rest, reminder=reminder(state), listed=known)
+        return Offer(always, tools, system, deferred=others, reminder=reminder(state), listed=lines)
 
     def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
         # What a person wrote runs, whatever the model had selected.
@@ -91,7 +91,7 @@ def _wanted(call: CallRecord) -> tuple[str, ...]:
 def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
     """A model that got no tool at all would continue as if it had: so that is an error."""
     wanted = _wanted(call)
-    known = tuple(name for name in wanted if name in toolbox)
+    selected = tuple(name for name in wanted if name in toolbox)
     lists, unknown = list[str](), list[str]()
     for name in wanted:
         if "*" in name and (names := [tool for tool in toolbox.names if fnmatchcase(tool, name)]):
@@ -99,10 +99,10 @@ def _answer(call: CallRecord, state: State, toolbox: Toolbox) -> Result:
         elif name not in (*toolbox.names, *_own_names(state)):
             unknown.append(listing.no_tool(name, toolbox.names, toolbox))
     if wanted and not unknown and not lists:
-        return Result(call.id, "ok", selected=known)
-    head = f"Selected: {', '.join(known)}." if known else "Nothing was selected."
+        return Result(call.id, "ok", selected=selected)
+    head = f"Selected: {', '.join(selected)}." if selected else "Nothing was selected."
     text = "\n".join([" ".join([head, *unknown]), *lists])
-    return Result(call.id, text, not known and not lists, known)
+    return Result(call.id, text, not selected and not lists, selected)
 
 
 def _select_tools(objects: Iterable[str], tools: Iterable[str], groups: list[str]) -> Tool:
@@ -132,10 +132,10 @@ def _tool_lines(state: State, toolbox: Toolbox) -> dict[str, str | None]:
     names, patterns, room = set[str](), dict[str, str | None](), LONGEST_LIST
     for kind in ("", *listing.existing_kinds(state)):
         tools = listing.functions_of([kind], toolbox)
-        own = [tool.name for tool in tools if tool.name not in names]
-        short = shortened(own, room)
-        names |= set(own).intersection(short)
-        if short != own:
+        tool_names = [tool.name for tool in tools if tool.name not in names]
+        short = shortened(tool_names, room)
+        names |= set(tool_names).intersection(short)
+        if short != tool_names:
             object_name = state.oldest(kind) if kind else None
             patterns.update((f"- {text}", object_name) for text in short if text not in names)
         room = max(0, room - _length(short))
@@ -179,8 +179,8 @@ def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:
     Each with the object's name.
     """
     newest = (state.names[-1 - back] for back in range(len(state.names)))
-    made = (name for name in newest if not state.objects[name].producer.input)
-    shown = [*islice(made, listing.SHOWN)]
+    created = (name for name in newest if not state.objects[name].producer.input)
+    shown = [*islice(created, listing.SHOWN)]
     names = (*state.inputs.values(), *reversed(shown))
     lines = {listing.object_line(name, state, toolbox): name for name in names}
-    return {**lines, "- and older ones": ""} if next(made, None) else lines
+    return {**lines, "- and older ones": ""} if next(created, None) else lines

@@ -48,19 +48,19 @@ DEEPEST = 12
 # -- values as text ------------------------------------------------------------------------------
 
 
-def types(schema: Any, defs: Schema, known: frozenset[str] = frozenset()) -> frozenset[str]:
+def types(schema: Any, defs: Schema, seen: frozenset[str] = frozenset()) -> frozenset[str]:
     """Return the JSON types that a schema takes; "number" stands for integers too."""
     match schema:
         case {"$ref": ref}:
             name = str(ref).rpartition("/")[2]
-            return frozenset() if name in known else types(defs.get(name), defs, known | {name})
+            return frozenset() if name in seen else types(defs.get(name), defs, seen | {name})
         case {"type": kinds}:
             kinds = [kinds] if isinstance(kinds, str) else kinds
             return frozenset("number" if kind == "integer" else kind for kind in kinds)
         case {"enum": _} | {"const": _}:
             return frozenset(_JSON_TYPES[type(value)] for value in _constants(schema))
         case {"anyOf": parts} | {"oneOf": parts} | {"allOf": parts}:
-            return frozenset().union(*(types(part, defs, known) for part in parts))
+            return frozenset().union(*(types(part, defs, seen) for part in parts))
     return EVERY
 
 
@@ -75,26 +75,26 @@ def _constants(schema: Schema) -> list[Any]:
     return list(schema.get("enum", [schema["const"]] if "const" in schema else ()))
 
 
-def value(text: str, taken: frozenset[str]) -> Any:
+def value(text: str, types: frozenset[str]) -> Any:
     """Return the value that a text stands for, for a parameter that takes these types.
 
     A text that is none of them is returned as it is: the tool says what is wrong with it.
     """
-    if taken == TEXT:
+    if types == TEXT:
         return text
     word = text.strip().lower()
-    if "string" not in taken and word in _WORDS and _JSON_TYPES[type(_WORDS[word])] in taken:
+    if "string" not in types and word in _WORDS and _JSON_TYPES[type(_WORDS[word])] in types:
         return _WORDS[word]
     try:
         data = parse_json(text)
     except ValueError:
         return text
-    return data if _JSON_TYPES[type(data)] in taken or "string" not in taken else text
+    return data if _JSON_TYPES[type(data)] in types or "string" not in types else text
 
 
-def written(data: Any, taken: frozenset[str] = EVERY) -> str:
+def written(data: Any, types: frozenset[str] = EVERY) -> str:
     """Return the text that stands for a value, for a parameter that takes these types."""
-    is_read_back = isinstance(data, str) and value(data, taken) == data
+    is_read_back = isinstance(data, str) and value(data, types) == data
     return data if is_read_back else _ENCODER.encode(data)
 
 
@@ -197,13 +197,13 @@ _LAST: WeakKeyDictionary[Toolbox, tuple[tuple[Tool, ...], str]] = WeakKeyDiction
 """The tools of a toolbox that were described last: most turns offer the same ones."""
 
 
-def instructions(own: Sequence[Tool], tools: tuple[Tool, ...], toolbox: Toolbox) -> str:
+def instructions(basic: Sequence[Tool], tools: tuple[Tool, ...], toolbox: Toolbox) -> str:
     """Return what a model is told of its tools, and of how to call them."""
     before, text = _LAST.get(toolbox, ((), ""))
     if len(before) != len(tools) or not all(map(operator.is_, before, tools)):
         text = _descriptions(tools)
         _LAST[toolbox] = tools, text
-    lines = (HOW, "<tool-description-list>", _descriptions(own), text, "</tool-description-list>")
+    lines = (HOW, "<tool-description-list>", _descriptions(basic), text, "</tool-description-list>")
     return "\n".join(filter(None, lines))
 
 
@@ -232,13 +232,13 @@ def _described(name: str, tools: Sequence[Tool]) -> Iterator[str]:
 def _parameters(tool: Tool) -> Iterator[str]:
     schema, spelled = parameters_schema(tool), set[str]()
     for name, part in schema.get("properties", {}).items():
-        known = part if isinstance(part, Mapping) else {}
+        part_schema = part if isinstance(part, Mapping) else {}
         attributes = _attributes(
             name=name,
             type=schema_text(part, schema.get("$defs", {}), spelled),
             required="true" if name in schema.get("required", ()) else "false",
-            default=written(known["default"], TEXT) if "default" in known else "",
-            description=known.get("description", ""),
+            default=written(part_schema["default"], TEXT) if "default" in part_schema else "",
+            description=part_schema.get("description", ""),
         )
         yield f"          <tool-parameter{attributes}/>"
 

@@ -27,15 +27,14 @@ from ..storage.notebook_files import JoinedSessions, join_sessions, saved_sessio
 from ..tools.toolbox import Toolbox
 
 LONGEST = 10_000
-"""Characters of a result that are compared; a longer one may have been cut when told."""
+"""The most characters of a result that is compared: a longer one may have been cut when sent."""
 _NO_TOOLS = Toolbox()
 
 
 def courses(path: Path, shown: str, part: str = "") -> tuple[Course, ...]:
-    """Return the courses of a notebook's sessions, or of a journal's file: one a branch.
+    """Return the courses of a notebook's sessions, or of a journal's file: one for each branch.
 
-    `part` is a session's name, or the number of the cell below which it stands. Raises
-    UsageError where there is none.
+    `part` is a session's name, or the number of its cell. Raises UsageError where there is none.
     """
     try:
         if path.suffix == ".ipynb":
@@ -83,8 +82,8 @@ def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
 
 
 def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn:
-    """Return a turn; of the tools, only those that were new in it are known as they were."""
-    new = {each: journal.texts.get(key) for each, key in reply.offered.items() if each}
+    """Return a turn; only the tools that were new in it have their definitions."""
+    new = {tool: journal.texts.get(key) for tool, key in reply.offered.items() if tool}
     return Turn(
         number=state.turns,
         reply=Reply(
@@ -106,13 +105,13 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
 
 
 def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
-    own = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
+    scheme_tools = {tool.name for tool in scheme.offer(state, _NO_TOOLS).own}
     is_xml = isinstance(scheme, Native)
     calls = (state.calls[call_id] for call_id in state.latest)
     return Outcomes(
         tuple(
             CallOutcome(call.id, None)
-            if inferred or call.tool in own
+            if inferred or call.tool in scheme_tools
             else _call_result(call, state, is_xml)
             for call in calls
         )
@@ -120,7 +119,7 @@ def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
 
 
 def _call_result(call: CallRecord, state: State, is_xml: bool) -> CallOutcome:
-    """Return what a call came to, as far as it stands so in what a model is told."""
+    """Return the error of a call, and the parts of its result that a request holds unchanged."""
     data, error = result_data(call)
     data.pop("note", None)
     values = (json.dumps(value, ensure_ascii=False) for value in data.values())

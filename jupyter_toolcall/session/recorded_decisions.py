@@ -37,7 +37,10 @@ from .session import Session
 
 
 def cut_off(entries: Sequence[SavedEntry], rows: Sequence[Any]) -> Mapping[int, str]:
-    """Return where calls started that never ended, and which: what allowed them is used up."""
+    """Return the calls that started and never ended, by the number of the start.
+
+    Their approvals are consumed.
+    """
     started = {n: e.call_id for n, (_, e, _) in enumerate(entries) if isinstance(e, Started)}
     for number, (_, event, _) in enumerate(entries):
         if isinstance(event, Finished) and not isinstance(event.outcome, Unknown):
@@ -47,8 +50,8 @@ def cut_off(entries: Sequence[SavedEntry], rows: Sequence[Any]) -> Mapping[int, 
 
 
 def waits(entries: Sequence[SavedEntry], rows: Sequence[Any], head: str) -> bool:
-    """Return whether a call has no result at the place where a saved session stands."""
-    position = next((n for n, each in enumerate(entries) if each[0] == head), -1)
+    """Return whether a call has no result at the head of a saved session."""
+    position = next((n for n, entry in enumerate(entries) if entry[0] == head), -1)
     ended: set[str] = set()
     for at in _up(rows, position):
         match event := entries[at][1]:
@@ -60,9 +63,9 @@ def waits(entries: Sequence[SavedEntry], rows: Sequence[Any], head: str) -> bool
 
 
 def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
-    """Return a saved session's events as if what was cut off had never been allowed or begun.
+    """Return a saved session's events without those of starts that never ended.
 
-    A kernel that runs to its end has no such entries: it comes to what follows without them.
+    A kernel that is not killed has no such events: it records the same later ones without them.
     """
     entries, rows = list(entries_of(part)), part["events"]
     dropped = {
@@ -73,8 +76,8 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
     }
     kept = [number for number in range(len(rows)) if number not in dropped]
     positions = {number: position for position, number in enumerate(kept)} | {-1: -1}
-    held = (next(each for each in (*_up(rows, rows[n][0]), -1) if each in positions) for n in kept)
-    return [[positions[above], *rows[n][1:]] for n, above in zip(kept, held, strict=True)]
+    parents = (next(n for n in (*_up(rows, rows[k][0]), -1) if n in positions) for k in kept)
+    return [[positions[parent], *rows[n][1:]] for n, parent in zip(kept, parents, strict=True)]
 
 
 def _turn(entries: Sequence[SavedEntry], rows: Sequence[Any], number: int) -> Iterator[int]:
@@ -101,7 +104,7 @@ class RecordedDecision:
     call: Call | None = None
     """The call that was decided on, as the model asked for it."""
     exactly: bool = True
-    """It holds for nothing but exactly what it was said of."""
+    """Whether it holds only for exactly the same call, by its approval digest."""
     by: str = "person"
     """Who replied in the model's place."""
 
@@ -111,9 +114,9 @@ class CellDecisions:
     """The decisions of a cell that are still to be repeated."""
 
     prompt: str = ""
-    words: list[RecordedDecision] = field(default_factory=list)
+    remaining: list[RecordedDecision] = field(default_factory=list)
     waits: bool = False
-    """At the end of the record a call waits for a person."""
+    """Whether a call waits for a person at the end of the recording."""
 
 
 @dataclass
@@ -124,7 +127,7 @@ class NotebookDecisions:
 
     def of(self, prompt: str) -> CellDecisions:
         """Remove and return the decisions of the next cell with this prompt."""
-        session_now = next((n for n, each in enumerate(self.cells) if each.prompt == prompt), None)
+        session_now = next((n for n, cell in enumerate(self.cells) if cell.prompt == prompt), None)
         return CellDecisions() if session_now is None else self.cells.pop(session_now)
 
 
@@ -148,7 +151,7 @@ def _server_events(path: Path) -> Iterator[Event]:
     """Yield the replies of a notebook's sessions, and the ends of the calls that servers ran."""
     # A session that several cells show is saved with each of them.
     events: dict[str, Event] = {}
-    for part in (each.data["journal"] for each in saved_sessions(path)):
+    for part in (saved.data["journal"] for saved in saved_sessions(path)):
         for entry_id, event, meta in entries_of(part):
             if isinstance(event, Replied) or "server" in meta:
                 events.setdefault(entry_id, event)
@@ -160,17 +163,17 @@ def server_results(path: Path) -> int:
     return sum(isinstance(event, Finished) for event in _server_events(path))
 
 
-def _restored(made: Made, record: Any, tool: Tool) -> Any:
+def _restored(ref: Made, record: Any, tool: Tool) -> Any:
     """Return an object that a server returned. Raises CallError where the notebook has no value."""
-    value = restored_resource(record, tool.group) if made.kind == RESOURCE else None
+    value = restored_resource(record, tool.group) if ref.kind == RESOURCE else None
     if value is None:
-        raise CallError(f"the recorded {made.kind} is in no notebook, so this is not verified")
+        raise CallError(f"the recorded {ref.kind} is in no notebook, so this is not verified")
     return value
 
 
 def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
     """Return the decisions of a notebook that are allowed."""
-    parts = [each.data["journal"] for each in saved_sessions(path)]
+    parts = [saved.data["journal"] for saved in saved_sessions(path)]
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
 
@@ -206,15 +209,15 @@ def verified_decisions(path: Path, verified: frozenset[str]) -> tuple[str, int]:
     """Return the ids of a notebook's verified decisions, and how many are not verified."""
     everything = [
         entry_id
-        for each in saved_sessions(path)
-        for entry_id, event, meta in entries_of(each.data["journal"])
+        for saved in saved_sessions(path)
+        for entry_id, event, meta in entries_of(saved.data["journal"])
         if _is_repeated(event, str(meta.get("by", "")))
     ]
-    ours = [each for each in dict.fromkeys(everything) if each in verified]
+    ours = [entry_id for entry_id in dict.fromkeys(everything) if entry_id in verified]
     return ",".join(ours), len(set(everything)) - len(ours)
 
 
-# -- saying them again ----------------------------------------------------------------------
+# -- repeating decisions --------------------------------------------------------------------
 
 
 def repeat_decision(session: Session, decisions: CellDecisions) -> Session | None:
@@ -222,13 +225,13 @@ def repeat_decision(session: Session, decisions: CellDecisions) -> Session | Non
 
     The decision is removed from the list. The call has not run yet.
     """
-    for number, decision in enumerate(decisions.words):
+    for number, decision in enumerate(decisions.remaining):
         try:
             session_now = _repeat(session, decision)
         except ToolcallError:
             continue
         if session_now is not None:
-            del decisions.words[number]
+            del decisions.remaining[number]
             return session_now
     return None
 
@@ -271,9 +274,9 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
 
 
 def _is_same(now: Event, decision: RecordedDecision) -> bool:
-    """Return whether what would run is exactly what was decided on, where that is asked for."""
-    bound = getattr(decision.event, "approval_digest", "")
-    return not decision.exactly or not bound or getattr(now, "approval_digest", "") == bound
+    """Return whether a decision applies to exactly the recorded call, if it has to."""
+    shown = getattr(decision.event, "approval_digest", "")
+    return not decision.exactly or not shown or getattr(now, "approval_digest", "") == shown
 
 
 def _answer(event: Decided, session: Session) -> Any:

@@ -70,7 +70,7 @@ class Session:
             of your own.
         native: Whether the tools are described, and called, as XML in the text.
         inputs: The objects and data to begin with, by name; a value, or a pair with a description.
-        outputs: What the session is to make, by name: a type, or a pair of it and a description.
+        outputs: What the session should produce, by name: a type, or a pair with a description.
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", "flow", a list of
             `Rule(...)` or (glob, verdict) pairs, which may end with one of these names, or a
@@ -78,7 +78,7 @@ class Session:
         journal: A new file for the session's events, which are written as they come;
             `Session.load` continues the session, also after its process was killed. None: the
             events stay in memory.
-        name: How the session is called where it is shown.
+        name: The session's name in panels and lists.
         max_turns: After how many replies to one prompt the session stops; None for no limit.
         breaks: Globs of tools whose calls wait in any case.
         executor: Where the tools run that are marked `@tool(executor=True)`: a
@@ -93,7 +93,7 @@ class Session:
 
     Raises:
         UsageError: A name, a type or an option is wrong.
-        DefinitionError: A function takes an object of which there can be none.
+        DefinitionError: A function takes an object that no tool makes and no input is.
 
     Example:
         >>> from jupyter_toolcall import Scripted, Session, Toolbox
@@ -188,13 +188,13 @@ class Session:
                 else the tools that are marked `@tool(executor=True)` run there.
             jobs: how many sessions run at once. None: 4 in the kernel, where their requests
                 overlap, and twice the workers of an executor.
-            name: what the map continues by. Without it the arguments are the name.
+            name: the name by which the map continues. Without it its arguments identify it.
             folder: where the journals are, instead of your data directory; those of a map with a
                 name are in a folder of that name in it.
             options: the other arguments of `Session`, the same for all.
 
-        Raises UsageError. What goes wrong in a session is in its row; an interrupt stops, and
-        what is done by then is returned.
+        Raises UsageError. The error of a session is in its row. An interrupt stops the map, and
+        what was recorded by then is returned.
         """
         maps = import_module("..maps.session_map", __package__)
         where = {"name": name, "folder": folder, "executor": executor, "jobs": jobs}
@@ -278,7 +278,7 @@ class Session:
         """Keep the recorded result of a call that may have run, in place of running it again.
 
         With `rest` all recorded entries after it are kept too. Raises NotYourTurn where the
-        call does not wait, has no recorded result, or is not what `bound` was shown for.
+        call does not wait, has no recorded result, or has another approval digest than `bound`.
         """
         self.cursor.refresh()
         decisions.keep_result(self.cursor, id_of(call), bound, rest)
@@ -370,7 +370,7 @@ class Session:
         """
         self.cursor.refresh()
         call = id_of(call_id)
-        return self.at(forks.overruled(self.cursor, call, decision, arguments, result, reason))
+        return self.at(forks.decide_anew(self.cursor, call, decision, arguments, result, reason))
 
     def verify(self) -> verification.Verification:
         """Run this branch's calls again on a copy, and compare the results; no model is asked."""
@@ -460,7 +460,7 @@ class Session:
     @overload
     def transform(self, obj: T, instruction: str) -> T: ...
     def transform(self, obj: Any, instruction: str) -> Any:
-        """Return what the model makes of an object: a value of the same type.
+        """Ask the model to transform an object; return the result, a value of the same type.
 
         Args:
             obj: A value, or the name of an object.
@@ -526,7 +526,7 @@ class Session:
 
     @property
     def state(self) -> State:
-        """What follows from the entries of this branch."""
+        """The state of this branch at its head."""
         return self.cursor.state
 
     @property
@@ -556,7 +556,7 @@ class Session:
 
     @property
     def requests(self) -> tuple[Exchange, ...]:
-        """The turns of this branch: each request as the model got it, and what came back."""
+        """The turns of this branch: each request as the model got it, and its reply."""
         return tuple(exchanges(self.cursor))
 
     @property
@@ -576,12 +576,12 @@ class Session:
     @property
     def text(self) -> str:
         """The model's latest text in reply to the latest prompt; "" while there is none."""
-        return self.state.said
+        return self.state.reply_text
 
     def __getitem__(self, name: str) -> Any:
         """Return a copy of the value of an object, or of an instance as the calls have left it.
 
-        Raises CallError for a name that there is not, Absent where the value is not here.
+        Raises CallError for a name that no object has, Absent where the value is not here.
         """
         return self.cursor.context.values.copy_of(name, self.state)
 
@@ -610,7 +610,7 @@ class Session:
             UsageError: There is no such object; the message has the nearest name.
         """
         graph = lineage(self.state)
-        return graph.deps(graph.known(name), all=all)
+        return graph.deps(graph.checked_name(name), all=all)
 
     def users(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that were made from an object, nearest first.
@@ -623,7 +623,7 @@ class Session:
             UsageError: There is no such object; the message has the nearest name.
         """
         graph = lineage(self.state)
-        return graph.users(graph.known(name), all=all)
+        return graph.users(graph.checked_name(name), all=all)
 
     def why(self, name: Any) -> Explanation:
         """Return how an object, an output or a call came about, as text and as code.
@@ -661,7 +661,7 @@ class Session:
         """Compare this branch with another one, call by call and object by object.
 
         `other` is a session, or the name or head of a branch; None is the branch that this
-        one left. What stands on the left is the other. Raises UsageError where there is none.
+        one left. The other branch is on the left. Raises UsageError where there is none.
         """
         return _diff(self.cursor, other.cursor if isinstance(other, Session) else other)
 
@@ -706,7 +706,7 @@ class Session:
         return Session.here(cursor, "")
 
     def shown(self) -> Session:
-        """Return this session as one that is on show: displaying it shows nothing more."""
+        """Return this session without its automatic display, since a panel shows it already."""
         session = self.at(self.cursor)
         on_display = {"_ipython_display_": lambda: session.__dict__.pop("_ipython_display_")}
         session.__dict__.update(on_display)

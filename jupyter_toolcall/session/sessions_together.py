@@ -1,7 +1,7 @@
-"""Several sessions in one kernel: their requests to models overlap in threads, all else is one
-after the other in the thread that calls.
+"""Several sessions in one kernel: their requests to models overlap in threads. Everything else
+runs in the calling thread, one step after the other.
 
-Tools may print, plot, and use what belongs to one thread, so no two of them run at once.
+Tools may print, plot, and use data of one thread, so no two of them run at once.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class SessionsTogether(Generic[Task]):
     jobs: int
 
     def run(self, tasks: Iterable[Task]) -> None:
-        """Run all tasks. Raises KeyboardInterrupt once what is under way is reported and closed.
+        """Run all tasks. Raises KeyboardInterrupt after the open sessions are reported and closed.
 
-        A reply that arrived is recorded in any case; one that is still awaited is not.
+        A reply that was received is recorded in any case; a reply that is awaited is not.
         """
         threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="toolcall-request")
         requested: dict[Future[Any], _OpenSession[Task]] = {}
@@ -63,8 +63,8 @@ class SessionsTogether(Generic[Task]):
                 try:
                     self._run(pending, requested, threads, hold)
                 except KeyboardInterrupt as error:
-                    for future, each in requested.items():
-                        self._stop(each, future, error)
+                    for future, opened in requested.items():
+                        self._stop(opened, future, error)
                     raise
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
@@ -76,14 +76,14 @@ class SessionsTogether(Generic[Task]):
         threads: ThreadPoolExecutor,
         hold: Hold,
     ) -> None:
-        more = True
-        while more or requested:
-            while more and len(requested) < self.jobs:
+        has_tasks = True
+        while has_tasks or requested:
+            while has_tasks and len(requested) < self.jobs:
                 hold.deliver()
                 try:
                     opened = self._opened(next(pending))
                 except StopIteration:
-                    more = False
+                    has_tasks = False
                     break
                 if opened is not None:
                     self._continue(opened, None, requested, threads, hold)
@@ -102,22 +102,22 @@ class SessionsTogether(Generic[Task]):
     def _continue(
         self,
         opened: _OpenSession[Task],
-        arrived: Future[Any] | None,
+        reply: Future[Any] | None,
         requested: dict[Future[Any], _OpenSession[Task]],
         threads: ThreadPoolExecutor,
         hold: Hold,
     ) -> None:
-        """Record the reply that arrived, and take steps to the next request or pause."""
+        """Record a received reply, if any, and take steps to the next request or pause."""
         cursor = opened.session.cursor
         try:
-            if arrived is not None and not _record(cursor, opened, arrived):
+            if reply is not None and not _record(cursor, opened, reply):
                 opened.request = None
             else:
                 opened.request = request_due(cursor, hold)
             if opened.request is not None:
                 requested[threads.submit(timed_reply, cursor, opened.request)] = opened
                 return
-        # A model and a tool are other people's functions: what they raise ends this session.
+        # A model or a tool may raise anything: that ends this session, and no other one.
         except (Exception, KeyboardInterrupt) as error:
             self._close(opened, error)
             if isinstance(error, KeyboardInterrupt):
@@ -141,9 +141,9 @@ class SessionsTogether(Generic[Task]):
             opened.context.__exit__(None, None, None)
 
 
-def _record(cursor: Cursor, opened: _OpenSession[Any], arrived: Future[Any]) -> bool:
+def _record(cursor: Cursor, opened: _OpenSession[Any], future: Future[Any]) -> bool:
     """Record a reply; return whether there was one. Raises what the model raised."""
-    reply, meta = arrived.result()
+    reply, meta = future.result()
     if reply is None or opened.request is None:
         return False
     record_reply(cursor, reply, opened.request, **meta)
@@ -151,7 +151,7 @@ def _record(cursor: Cursor, opened: _OpenSession[Any], arrived: Future[Any]) -> 
 
 
 def request_due(cursor: Cursor, hold: Hold) -> Request | None:
-    """Take steps until the model is to be asked, and return the request; None for a pause."""
+    """Take steps until the next request to the model, and return it; None for a pause."""
     while True:
         state = cursor.state
         is_new = (

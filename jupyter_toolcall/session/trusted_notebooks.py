@@ -62,7 +62,7 @@ def _sealed(path: Path, solutions: Sequence[str]) -> str:
     """Return the seal of a file's bytes and of solutions; "" where there is no key."""
     seal = signer(journals_folder())
     content = hashlib.sha256(path.read_bytes()).hexdigest()
-    # No line of a journal begins so: a seal for the one is none for the other.
+    # No line of a journal begins like this, so neither seal is valid for the other.
     return seal(f"notebook {content} {digest('solutions', *solutions)}") if seal else ""
 
 
@@ -70,8 +70,8 @@ def _was_run_here(path: Path) -> bool:
     try:
         with damage_refused():
             saved = saved_sessions(path)
-            verified = own_entries(path) if saved else frozenset[str]()
-            entries = [entry for each in saved for entry, *_ in entries_of(each.data["journal"])]
+            verified = own_entries(path) if saved else frozenset()
+            entries = [entry for s in saved for entry, *_ in entries_of(s.data["journal"])]
             return bool(entries) and verified.issuperset(entries) and signed_by_jupyter(path)
     except (ToolcallError, sqlite3.Error):
         return False

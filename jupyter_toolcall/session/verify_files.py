@@ -39,7 +39,7 @@ from .recorded_decisions import (
 )
 
 UNSAID = ("bound", "digest", "instances")
-"""What goes by how a tool's code is compiled: it says nothing of what came out."""
+"""Fields that depend on how a tool's code is compiled, and not on its results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _notebook(path: Path, allow: bool) -> Verified:
     divergence = next(_divergences(before, after), "")
     if divergence:
         return Verified("", f"{divergence}{hint}")
-    calls = sum(len(each.data["rows"].get("calls", ())) for each in before)
+    calls = sum(len(session.data["rows"].get("calls", ())) for session in before)
     counts = f"{_many(len(before), 'session', 'sessions')}, {_many(calls, 'call', 'calls')}"
     return Verified(counts + recorded_results_text(server_results(path)))
 
@@ -143,12 +143,12 @@ _HINT = (
 )
 
 
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count} {one if count == 1 else more}"
+def _many(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def own_entries(path: Path) -> frozenset[str]:
-    """Return the entries of a notebook's sessions that this machine wrote."""
+    """Return the entries of a notebook's sessions that this computer wrote."""
     notebook, seal = os.path.abspath(path), signer(journals_folder())
     verified: set[str] = set()
     for session in journal_names(notebook):
@@ -174,7 +174,7 @@ def _divergences(
 
 
 def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Return the first difference of what two saved sessions say, "" for none."""
+    """Return the first difference between the events of two saved sessions, "" for none."""
     steps: dict[str, str] = {}
     for was, now in zip_longest(without_cut_off(old), new["events"]):
         _note(was or now, steps)
@@ -190,7 +190,7 @@ def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def _plain(row: Sequence[Any], texts: Mapping[str, Any]) -> list[Any]:
-    """Return an event without what goes by compiled code; definitions stand in it whole."""
+    """Return an event without fields of compiled code, and with definitions for their digests."""
     parent, event = row[0], _without(row[1])
     offered = {name: texts.get(key, key) for name, key in event.get("offered", {}).items()}
     return [parent, {**event, "offered": offered} if offered else event]

@@ -113,18 +113,18 @@ def _read_required(schema: dict[str, Any], note: Note) -> None:
 
 
 def _read_bounds(schema: dict[str, Any], note: Note) -> None:
-    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(word), bool) and schema.pop(word) and bound in schema:
-            note(f"{word}: true is read as {word}: the number of {bound}")
-            schema[word] = schema.pop(bound)
+    for word, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(schema.get(word), bool) and schema.pop(word) and limit in schema:
+            note(f"{word}: true is read as {word}: the number of {limit}")
+            schema[word] = schema.pop(limit)
 
 
 def _read_items(schema: dict[str, Any], note: Note) -> None:
     if isinstance(schema.get("items"), list):
         note("items as a list is read as prefixItems")
         first = schema.pop("items")
-        more = {"items": schema.pop("additionalItems")} if "additionalItems" in schema else {}
-        schema |= {**({"prefixItems": first} if first else {}), **more}
+        items = {"items": schema.pop("additionalItems")} if "additionalItems" in schema else {}
+        schema |= {**({"prefixItems": first} if first else {}), **items}
 
 
 def _read_nullable(schema: dict[str, Any], note: Note) -> Schema:

@@ -104,8 +104,8 @@ def _as_text(value: Any) -> str:
 
 
 def _status_line(response: Response) -> str:
-    known = response.status in HTTPStatus._value2member_map_
-    phrase = f" {HTTPStatus(response.status).phrase}" if known else ""
+    has_phrase = response.status in HTTPStatus._value2member_map_
+    phrase = f" {HTTPStatus(response.status).phrase}" if has_phrase else ""
     text = " ".join(response.text[: 4 * MAX_QUOTED].split())
     quoted = f"{text[:MAX_QUOTED]}…" if len(text) > MAX_QUOTED else text
     return f"{response.status}{phrase}{': ' if quoted else ''}{quoted}"

@@ -59,9 +59,9 @@ class Definition:
     def references(self) -> Iterator[tuple[str, Reference]]:
         """All references, each with the place of its text."""
         for default in self.defaults:
-            yield from ((f"defaults.{default.key}", each) for each in default.references)
+            yield from ((f"defaults.{default.key}", reference) for reference in default.references)
         for template in templates_in(self.result):
-            yield from (("result", each) for each in template.references)
+            yield from (("result", reference) for reference in template.references)
 
 
 def read_definition(data: Any) -> Definition:
@@ -323,8 +323,8 @@ def _has_no_parts(parameters: Mapping[str, Any], name: str) -> bool:
 
 def _check_context(definition: Definition) -> None:
     """Raise DefinitionError for an argument of a context tool that nothing uses."""
-    references = [each for _, each in definition.references if each.space == "params"]
-    used = {each.name.partition(".")[0] for each in references}
+    references = [r for _, r in definition.references if r.space == "params"]
+    used = {reference.name.partition(".")[0] for reference in references}
     used |= {default.key for default in definition.defaults if default.action == "remove"}
     for name in definition.argument_names:
         if name not in VARIABLE_OF and name not in used:

@@ -153,8 +153,8 @@ def _mistake(error: ValidationError, schema: Schema) -> tuple[list[str], str]:
         address, _, pointer = ref.partition("#")
         if f"'{address or pointer}'" in error.message:
             return path, f"{ref!r:.80} leads to nothing in these parameters: {error.message}"
-    inner = [each for branch in getattr(error.kind, "context", ()) for each in branch]
-    deepest = max(inner, key=lambda each: len(each.instance_path), default=error)
+    inner = [inner_error for branch in getattr(error.kind, "context", ()) for inner_error in branch]
+    deepest = max(inner, key=lambda inner_error: len(inner_error.instance_path), default=error)
     return [str(step) for step in deepest.instance_path], _message(deepest)
 
 
@@ -218,11 +218,11 @@ class ArgumentChecker:
         converted = self._converted(dict(arguments))
         fields = dict(filter(None, map(self._problem, self._validator.iter_errors(converted))))
         if not self.is_open:
-            there, known = ", ".join(self.names) or "none", (*self.names, *self.also)
+            there, names = ", ".join(self.names) or "none", (*self.names, *self.also)
             fields |= {
-                key: f"there is no such argument; there are: {there}.{nearest(key, known)}"
+                key: f"there is no such argument; there are: {there}.{nearest(key, names)}"
                 for key in converted
-                if key not in known
+                if key not in names
             }
         if fields:
             raise wrong_arguments(self.title, fields)

@@ -449,9 +449,9 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
             f"{', '.join(names) or 'no arguments'}: {error}"
         ) from None
     parameters = list(signature.parameters.values())
-    if inspect.isroutine(action) and all(each.annotation is not each.empty for each in parameters):
+    if inspect.isroutine(action) and all(p.annotation is not p.empty for p in parameters):
         typed = next(iter(Toolbox(action)))
-        takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         is_any = takes_any and takes_more
         if set(names) <= set(property_names(typed.parameters)) and not is_any:
             return typed

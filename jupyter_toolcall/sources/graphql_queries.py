@@ -158,8 +158,8 @@ def query(
 
     opened, closed = "", 0
     for step in way:
-        given = ", ".join(f"{key}: {written(v, name, variable)}" for key, v in step.arguments)
-        opened += f" {{ {step.field}" + (f"({given})" if given else "")
+        arguments = ", ".join(f"{key}: {written(v, name, variable)}" for key, v in step.arguments)
+        opened += f" {{ {step.field}" + (f"({arguments})" if arguments else "")
         opened += f" {{ ... on {step.on}" if step.on else ""
         closed += 2 if step.on else 1
     declared = ", ".join(f"$v{n}: {value.type}" for n, value in enumerate(variables, 1))
@@ -330,7 +330,7 @@ class Server:
         while ahead:
             # The ids of objects in an object's own path are asked for first.
             path = ahead[-1]
-            missing = [each for each in _objects(steps(path)) if each not in self.ids]
+            missing = [step for step in _objects(steps(path)) if step not in self.ids]
             if path in self.ids or path.step.by_id or not missing:
                 ahead.pop()
                 if path not in self.ids:
@@ -367,7 +367,7 @@ def _at(answer: Answer, way: list[Step]) -> Answer:
     data, reason = answer.data, "; ".join(answer.errors)
     for count, step in enumerate(way):
         if not isinstance(data, dict) or step.field not in data:
-            shown = ".".join(each.field for each in way[:count]) or "the answer"
+            shown = ".".join(step.field for step in way[:count]) or "the answer"
             what = "is null" if data is None else "is not what was asked for"
             raise CallError(reason or f"{shown} {what}, so it has no {step.field}")
         data = data[step.field]

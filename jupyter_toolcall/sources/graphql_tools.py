@@ -91,7 +91,7 @@ def from_graphql(
     chosen = _chosen(functions, _globs("include", include), _globs("exclude", exclude))
     reads = _read_only_fields(functions, _globs("read_only", read_only))
     marks = untrusted, external
-    tools = (_tool(each, each.reads and each.path in reads, marks) for each in chosen)
+    tools = (_tool(field, field.reads and field.path in reads, marks) for field in chosen)
     return Toolbox(*tools, types=api.classes.values())
 
 
@@ -178,8 +178,8 @@ class Api:
             for name, of in schema.objects.items()
         }
         self.kinds = {
-            name: schema.kinds_of_id(name, "") if gql.is_leaf(each) else schema.concrete(name)
-            for name, each in schema.types.items()
+            name: schema.kinds_of_id(name, "") if gql.is_leaf(type_) else schema.concrete(name)
+            for name, type_ in schema.types.items()
         }
         """For each type the kinds of object that it stands for, or whose id it is."""
 
@@ -264,23 +264,23 @@ class Function(NamedTuple):
 
     def check(self, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         """Return the object and the arguments, as they stand in a query. Raises CallError."""
-        given, receiver, classes = dict(arguments), None, self.api.classes
+        values, receiver, classes = dict(arguments), None, self.api.classes
         if self.kind:
-            name = given.pop(self.receiver, None)
+            name = values.pop(self.receiver, None)
             receiver = resolve_receiver(self.kind, name, (classes[self.kind],), resolve)
 
         def named(name: str, kinds: tuple[str, ...]) -> Value:
             return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))
 
         reader = ArgumentReader(self.api.schema, named)
-        pairs = reader.pairs(offered(self.field.args), given)
+        pairs = reader.pairs(offered(self.field.args), values)
         if reader.errors:
             raise wrong_arguments(self.name, reader.errors)
-        return {"of": receiver, "given": pairs}
+        return {"of": receiver, "pairs": pairs}
 
-    def call(self, of: ObjectPath | None, given: Pairs) -> Any:
+    def call(self, of: ObjectPath | None, pairs: Pairs) -> Any:
         """Return the result of the field: plain data, an object, a list of them, or None."""
-        step = Step(self.field_name, given)
+        step = Step(self.field_name, pairs)
         if self.lazy:
             return self.api.classes[self.makes[0]](of, step)
         selection, loaders = "", self.loaders
@@ -328,7 +328,7 @@ class Function(NamedTuple):
         check_result(schema, ref, data, self.path, nulls, names)
         if self.is_payload or (self.leaf and len(self.makes) != 1):
             return data
-        objects = [each for each in self.objects_in(data, of, step) if nulls or each is not None]
+        objects = [item for item in self.objects_in(data, of, step) if nulls or item is not None]
         return objects if isinstance(data, list) else next(iter(objects), None)
 
     def object_by_id(self, kind: str, object_id: Any) -> ObjectPath:
@@ -350,8 +350,8 @@ class Function(NamedTuple):
         One is found again by its id, or else by its path. A field that returns ids returns objects.
         """
         if isinstance(data, list):
-            for index, each in enumerate(data):
-                yield from self.objects_in(each, of, step._replace(item=(*step.item, index)))
+            for index, item in enumerate(data):
+                yield from self.objects_in(item, of, step._replace(item=(*step.item, index)))
         elif data is None:
             yield None
         elif self.leaf:
@@ -375,11 +375,11 @@ class Function(NamedTuple):
 def _functions(api: Api) -> Iterator[Function]:
     """Yield all that can be called, in the schema's order, what is left out by default too."""
     schema = api.schema
-    taken = schema.types[schema.query].fields
+    query_fields = schema.types[schema.query].fields
     yield from _fields(api, schema.query, "", "query")
-    for each in _fields(api, schema.mutation, "", "mutation") if schema.mutation else ():
-        is_twice = each.name in taken
-        yield each._replace(name=f"{schema.mutation}_{each.name}") if is_twice else each
+    for function in _fields(api, schema.mutation, "", "mutation") if schema.mutation else ():
+        is_twice = function.name in query_fields
+        yield function._replace(name=f"{schema.mutation}_{function.name}") if is_twice else function
     for name in schema.objects:
         yield from _fields(api, name, name, "query")
 
@@ -427,9 +427,9 @@ def _globs(option: str, globs: Iterable[str]) -> tuple[str, ...]:
     """Return the globs of an option. Raises DefinitionError for what is no text."""
     is_one = isinstance(globs, str) or not isinstance(globs, Iterable)
     texts: tuple[Any, ...] = (globs,) if is_one else tuple(globs)
-    for each in texts:
-        if not isinstance(each, str):
-            raise DefinitionError(f"{option} takes globs, which are texts, not {each!r:.60}")
+    for glob in texts:
+        if not isinstance(glob, str):
+            raise DefinitionError(f"{option} takes globs, which are texts, not {glob!r:.60}")
     return texts
 
 
@@ -438,16 +438,16 @@ def _chosen(
 ) -> list[Function]:
     """Return the functions that globs choose. Raises DefinitionError for one that fits none."""
     if not include and not exclude:
-        return [each for each in functions if each.usual]
-    names = [each.name for each in functions]
+        return [field for field in functions if field.usual]
+    names = [field.name for field in functions]
     for glob in (*include, *exclude):
         if not any(fnmatchcase(name, glob) for name in names):
             raise DefinitionError(f"no tool is named {glob!r}.{nearest(glob, names)}")
     return [
-        each
-        for each in functions
-        if (each.name in include or (each.usual and _fits(each.name, include or ("*",))))
-        and not _fits(each.name, exclude)
+        field
+        for field in functions
+        if (field.name in include or (field.usual and _fits(field.name, include or ("*",))))
+        and not _fits(field.name, exclude)
     ]
 
 
@@ -459,14 +459,14 @@ def _read_only_fields(functions: Sequence[Function], globs: tuple[str, ...]) -> 
     """Return the fields, as `Type.field`, that globs fit. Raises DefinitionError for none."""
     fields: set[str] = set()
     for glob in globs:
-        fitting = {each.path for each in functions if _is_marked(each, glob)}
+        fitting = {field.path for field in functions if _is_marked(field, glob)}
         if not fitting:
-            if any(fnmatchcase(each.path, glob) for each in functions):
+            if any(fnmatchcase(field.path, glob) for field in functions):
                 raise DefinitionError(
                     f"read_only: {glob!r} fits mutations, which are never read-only"
                 )
-            paths = [each.path for each in functions if each.reads]
-            groups = dict.fromkeys(f"{each.owner}.*" for each in functions if each.reads)
+            paths = [field.path for field in functions if field.reads]
+            groups = dict.fromkeys(f"{field.owner}.*" for field in functions if field.reads)
             raise DefinitionError(
                 f"read_only: no field fits {glob!r}.{nearest(glob, (*groups, *paths))}"
             )

@@ -116,25 +116,25 @@ class ArgumentReader:
         self.schema, self.resolve = schema, resolve
         self.errors: dict[str, str] = {}
 
-    def pairs(self, arguments: Arguments, given: Mapping[str, Any], where: str = "") -> Pairs:
+    def pairs(self, arguments: Arguments, values: Mapping[str, Any], where: str = "") -> Pairs:
         """Return arguments as they stand in a query, in the schema's order.
 
         What is null is left out where something else would stand there.
         """
         pairs = []
         for name, argument in arguments.items():
-            value, at = given.get(name), f"{where}{name}"
+            value, at = values.get(name), f"{where}{name}"
             nothing = gql.default_of(argument) is not None or gql.is_required(argument.type)
             try:
                 if value is None and gql.must_be_given(argument):
                     raise _Misfit(f"is missing; its type is {gql.name_of(argument.type)}")
-                if name in given and not (value is None and nothing):
+                if name in values and not (value is None and nothing):
                     expected = gql.expected_type(argument)
                     pairs.append((name, self.value(argument.type, expected, value, at)))
             except _Misfit as misfit:
                 self.errors.setdefault(at, str(misfit))
         names = list(arguments)
-        for name in given:
+        for name in values:
             if name not in names:
                 self.errors[f"{where}{name}"] = unknown_argument(name, names)
         return tuple(pairs)
@@ -306,8 +306,8 @@ def _misfit(
         parts = [(f"[{index}]", inner, item, names) for index, item in enumerate(whole)]
     for step, type_, part, part_names in parts:
         if misfit := _misfit(schema, type_, part, nulls, part_names):
-            path, *rest = misfit
-            return f"{step}{path}", *rest
+            path, *remaining = misfit
+            return f"{step}{path}", *remaining
     return None
 
 

@@ -89,7 +89,7 @@ class RequestLimits:
 
     def hint(self, host: str) -> str:
         """Return what a person writes so that this host is allowed too."""
-        hosts = ", ".join(f'"{each}"' for each in (*self.hosts, host))
+        hosts = ", ".join(f'"{name}"' for name in (*self.hosts, host))
         return self.allow_hint.format(f"({hosts}{',' * (not self.hosts)})")
 
 
@@ -369,20 +369,20 @@ def server_client(
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             is_stream = self._response.headers.get("content-type", "").startswith("text/event-")
-            rest = bytearray()
+            buffer = bytearray()
             try:
                 async for part in _unpacked(self._response, max_bytes, self._host):
-                    rest += part
+                    buffer += part
                     if is_stream and b"\n" in part:
-                        end = rest.rindex(b"\n") + 1
-                        yield without_half_characters(bytes(rest[:end]))
-                        del rest[:end]
-                    if len(rest) > max_bytes:
+                        end = buffer.rindex(b"\n") + 1
+                        yield without_half_characters(bytes(buffer[:end]))
+                        del buffer[:end]
+                    if len(buffer) > max_bytes:
                         last.is_too_large = True
                         raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
             except CallError as error:
                 raise httpx2.StreamError(str(error)) from None
-            yield without_half_characters(bytes(rest))
+            yield without_half_characters(bytes(buffer))
 
         async def aclose(self) -> None:
             await self._response.aclose()

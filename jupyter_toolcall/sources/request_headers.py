@@ -74,8 +74,8 @@ class SecretHeaders:
 
     def _hidden(self, text: bytes, headers: Mapping[str, str]) -> bytes:
         """Return a text without the values of headers, and the secrets in them."""
-        own = {key.lower() for key in self.texts} | {"authorization"}
-        secrets = [value for key, value in headers.items() if key in own]
+        header_names = {key.lower() for key in self.texts} | {"authorization"}
+        secrets = [value for key, value in headers.items() if key in header_names]
         secrets += [value.rpartition(" ")[2] for value in secrets]
         names = [name for value in self.texts.values() for name in _VARIABLE.findall(value)]
         secrets += [os.environ.get(name, "") for name in names]

@@ -118,9 +118,9 @@ def run_sql(
                 result = _computed(connection, query, relations, values)
             done.set_result(result)
         except BaseException as error:
-            told = _sql_error(error, names) if isinstance(error, _duckdb().Error) else error
+            shown_error = _sql_error(error, names) if isinstance(error, _duckdb().Error) else error
             # A query that is cancelled with its call has no result.
-            attempt(done.set_exception, told)
+            attempt(done.set_exception, shown_error)
 
     # DuckDB looks for an interrupt between its steps, and one step may take minutes.
     cancel_with_call(done)
@@ -235,8 +235,8 @@ def _sql_error(error: BaseException, names: Sequence[str]) -> CallError:
                 "this has not one value for each row; write OVER () after an aggregate, as in "
                 "sum(price) OVER ()"
             )
-        known = {f"c{number}": column for number, column in enumerate(names)}
-        line = re.sub(r'"?\b(c\d+)\b"?', lambda m: known.get(m[1], m[0]), first_line(text))
+        column_names = {f"c{number}": column for number, column in enumerate(names)}
+        line = re.sub(r'"?\b(c\d+)\b"?', lambda m: column_names.get(m[1], m[0]), first_line(text))
         hint = re.search(r"Did you mean \"(\w+)\"\?", text)
         line = line.partition(": ")[2] or line
         return CallError(f"{line} Did you mean {hint[1]}?" if hint else line)

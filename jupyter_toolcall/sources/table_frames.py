@@ -166,8 +166,8 @@ class Frame:
         if like is not None:
             # Each library raises errors of its own.
             typed = attempt(self.library.cast, series, like.series)[0]
-            again = attempt(self.library.cast, typed, series)[0]
-            series = typed if again is not None and again.equals(series) else series
+            restored = attempt(self.library.cast, typed, series)[0]
+            series = typed if restored is not None and restored.equals(series) else series
         return Column(self.check_new(name), name, series)
 
     def with_columns(self, *new: Column) -> AnyTable:

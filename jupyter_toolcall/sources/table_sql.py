@@ -102,13 +102,13 @@ def _tree(sql: str, text: str) -> Any:
     return tree
 
 
-def _with_numbers(node: Any, frame: Frame, columns: list[Column], bound: frozenset[str]) -> Any:
+def _with_numbers(node: Any, frame: Frame, columns: list[Column], lambdas: frozenset[str]) -> Any:
     """Return an expression in which columns are `c0`, `c1`; they are added to `columns`.
 
-    `bound` are the parameters of the lambdas around it.
+    `lambdas` are the parameters of the lambdas around it.
     """
     if isinstance(node, list):
-        return [_with_numbers(part, frame, columns, bound) for part in node]
+        return [_with_numbers(part, frame, columns, lambdas) for part in node]
     if not isinstance(node, dict):
         return node
     _check_node(node, _EXPRESSIONS)
@@ -116,14 +116,14 @@ def _with_numbers(node: Any, frame: Frame, columns: list[Column], bound: frozens
         names = [ref["column_names"][0] for ref in _nodes(node["lhs"]) if "column_names" in ref]
         if any(re.fullmatch(r"c\d+", name, re.IGNORECASE) for name in names):
             raise CallError(f"the parameter of a lambda cannot be named {names[0]}: rename it")
-        body = _with_numbers(node["expr"], frame, columns, bound | {*names})
+        body = _with_numbers(node["expr"], frame, columns, lambdas | {*names})
         return {**node, "expr": body}
-    if node.get("class") == "COLUMN_REF" and node["column_names"][0] not in bound:
+    if node.get("class") == "COLUMN_REF" and node["column_names"][0] not in lambdas:
         column, fields = _resolved(node["column_names"], frame)
         if column not in columns:
             columns.append(column)
         return {**node, "column_names": [f"c{columns.index(column)}", *fields]}
-    parts = {key: _with_numbers(part, frame, columns, bound) for key, part in node.items()}
+    parts = {key: _with_numbers(part, frame, columns, lambdas) for key, part in node.items()}
     if node.get("class") == "WINDOW" and _needs_order(node):
         parts["orders"].append(_POSITION)
     return parts
@@ -140,7 +140,7 @@ _POSITION: Mapping[str, Any] = {
 
 def _needs_order(node: Mapping[str, Any]) -> bool:
     """Return whether a window's result depends on the order of rows with equal keys."""
-    of_rows = any(str(node.get(bound)).endswith("_ROWS") for bound in ("start", "end"))
+    of_rows = any(str(node.get(end)).endswith("_ROWS") for end in ("start", "end"))
     numbers_rows = "WINDOW_ROW_NUMBER", "WINDOW_NTILE", "WINDOW_LAG", "WINDOW_LEAD"
     return of_rows or node["type"] in numbers_rows
 
@@ -262,10 +262,10 @@ def _check_source(node: Mapping[str, Any], frames: Mapping[str, Frame], ctes: se
         raise CallError("write one SELECT")
     if kind == "BASE_TABLE":
         name = node.get("table_name", "")
-        known = {table.casefold() for table in (*frames, *ctes)}
+        tables = {table.casefold() for table in (*frames, *ctes)}
         # A name that WITH gives elsewhere in the query may be one of the catalog's here.
-        known -= {table for table in known if re.match("duckdb_|pg_|sqlite_|pragma_", table)}
-        if name.casefold() not in known or node.get("schema_name") or node.get("catalog_name"):
+        tables -= {table for table in tables if re.match("duckdb_|pg_|sqlite_|pragma_", table)}
+        if name.casefold() not in tables or node.get("schema_name") or node.get("catalog_name"):
             listed = ", ".join(frames)
             raise CallError(f"there is no table {visible_text(name, 80)!r}. Tables: {listed}")
     if kind == "TABLE_FUNCTION":

@@ -42,9 +42,9 @@ def _query(
     return run_sql(sql, {"t": relation_of(frame, columns, is_key)}, values)
 
 
-def _kept(frame: Frame, rows: Any, more: str = "") -> AnyTable:
+def _kept(frame: Frame, rows: Any, note: str = "") -> AnyTable:
     """Return rows of a table by their positions, and tell how many these are."""
-    describe_result(f"kept {len(rows):,} of {count_text(len(frame), 'row')}{more}")
+    describe_result(f"kept {len(rows):,} of {count_text(len(frame), 'row')}{note}")
     return frame.take(rows)
 
 
@@ -273,13 +273,13 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     exact = f"if(c0 IS NULL, NULL, coalesce({_EXACT}, error('no float')))"
     number = exact if types.is_integer(type_) else "c0::DOUBLE"
     fill = _FILLS[method].format(number, number)
-    given: Any = decimal.Decimal(str(value)) if types.is_decimal(type_) else value
+    filler: Any = decimal.Decimal(str(value)) if types.is_decimal(type_) else value
     # A date takes no time of the day, and a float of 32 bits takes the nearest one of these.
     given_type = "TIMESTAMP" if types.is_date(type_) else "FLOAT" * types.is_float32(type_)
     if method == "value" and given_type:
         fill = f"coalesce(c0, CAST(? AS {given_type}))"
     query = f"SELECT {fill} AS x FROM t ORDER BY pos"
-    array = _query(query, frame, [column], [given] if method == "value" else ()).column(0)
+    array = _query(query, frame, [column], [filler] if method == "value" else ()).column(0)
     new = frame.new_column(column.name, array, like=None if is_average else column)
     # A text that is no category is a text; a number of another type would change all others.
     is_other = kind in ("number", "date") and new.dtype_text != column.dtype_text
@@ -333,7 +333,7 @@ def _grouped(
     keys: Sequence[Column],
     others: Sequence[Column],
     wanted: Mapping[str, str],
-    **more: Any,
+    **extra_columns: Any,
 ) -> tuple[AnyTable, int]:
     """Return a table of the groups, sorted by their keys, and how many there are.
 
@@ -341,7 +341,7 @@ def _grouped(
     """
     # Keys are compared as instants; what is aggregated keeps its time zone.
     by_instant = relation_of(frame, keys, is_key=True)
-    relation = {**relation_of(frame, [*keys, *others]), **by_instant, **more}
+    relation = {**relation_of(frame, [*keys, *others]), **by_instant, **extra_columns}
     by = ", ".join(f"c{n}" for n in range(len(keys)))
     order = ", ".join(f"c{n} NULLS LAST" for n in range(len(keys)))
     aggregates = "".join(f", {sql} AS a{n}" for n, sql in enumerate(wanted.values()))
@@ -444,13 +444,13 @@ def _joined(
             for key, match in keys.items()
         }
         columns = [full.get(column.name, column) for column in columns]
-    taken = {column.name for column in columns}
+    used_names = {column.name for column in columns}
     for column in right.all_columns:
         # A withheld column keeps its name, or it would be withheld no more.
-        is_second = column in right.withheld and column.name in taken
+        is_second = column in right.withheld and column.name in used_names
         if column in keys.values() or column.place == "numbers" or is_second:
             continue
-        name = f"{column.name}_right" if column.name in taken else column.name
+        name = f"{column.name}_right" if column.name in used_names else column.name
         label = column.label if name == column.name else name
         columns.append(Column(name, label, right.rows_of(column, right_rows).series))
     return frame.build(columns)

@@ -224,11 +224,11 @@ def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
 
     `folder` is that of the toolset `files`.
     """
-    group, _, own = name.partition("_")
+    group, _, tool = name.partition("_")
     if group == "files":
-        return _functions_of(file_tools.Folder(folder)).get(own)
+        return _functions_of(file_tools.Folder(folder)).get(tool)
     if group == "tables":
-        return {**_LOOKS, **_CHANGES, "plot": table_looks.plot}.get(own)
+        return {**_LOOKS, **_CHANGES, "plot": table_looks.plot}.get(tool)
     return None
 
 

@@ -87,7 +87,7 @@ class LocalFile:
         os.ftruncate(self._fd, size)
 
     def close(self) -> None:
-        # Closed twice, it must not close what has the number by then.
+        # A second close must not close another file that has the same number by then.
         descriptor, self._fd = self._fd, -1
         os.close(descriptor)
 
@@ -240,8 +240,8 @@ class Writer:
             self._take_back(data)
             raise
 
-    def late(self) -> str:
-        """Write again what is not on disk; return one line about it if that fails."""
+    def write_waiting(self) -> str:
+        """Write the lines that are not on disk; return one line about them if that fails."""
         if self._late is not None:
             try:
                 self._catch_up(True)
@@ -276,7 +276,7 @@ class Writer:
             append(self.file, missing)
             self._tail = tail = replace(tail, written=len(tail.lines))
         if sync and tail.lines:
-            # After a failed sync the next one may succeed without what this one lost.
+            # After a failed sync the next one may succeed although these lines are lost.
             self._tail = UnsyncedTail(tail.synced, tail.lines, is_partial=True)
             self.file.sync()
             self._tail = UnsyncedTail(tail.size)

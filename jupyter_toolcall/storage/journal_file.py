@@ -1,7 +1,8 @@
 """A session's journal and its file, which one kernel writes; a damaged part is set aside.
 
-A kernel that cannot write only reads: entries on disk allow nothing there, since the writer may
-act on them. It may become the writer later, and then writes what it has.
+A kernel that cannot write the file only reads it. There no approval of the file starts a call,
+since the kernel that writes may act on it. The reader may become the writer later, and then writes
+its own entries.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ class JournalHandle:
     """One line for the person, "" if there is nothing to say."""
     close: Callable[[], object] = str
     """Closes the file, so that another kernel may write it."""
-    late: Callable[[], str] = str
-    """Writes again what is not on disk; returns one line if that fails."""
-    again: Callable[[], JournalHandle] | None = None
-    """If this kernel does not write: tries that again, and returns the new handle."""
+    write_waiting: Callable[[], str] = str
+    """Writes the lines that are not on disk; returns one line about them if that fails."""
+    retry: Callable[[], JournalHandle] | None = None
+    """Tries again to write the file, and returns the new handle; None if this kernel writes it."""
     doubt: str = ""
     """Why the recorded calls cannot be relied on, and what to do about it; "" if this kernel writes
     the journal and has verified all of it."""
@@ -162,7 +163,7 @@ def written_journal(path: Path) -> Journal:
     if journal is None:
         location = JournalLocation(path, signer(journals_folder()), DISK, _header(path))
         handle = _handle(location)
-        if handle.again is not None:
+        if handle.retry is not None:
             held = handle.doubt == HELD_ELSEWHERE
             raise UsageError(f"{path}: {'another process writes it' if held else handle.doubt}")
         if handle.note:
@@ -191,14 +192,14 @@ def _header(path: Path) -> str:
 
 def _handle(
     location: JournalLocation,
-    known: Journal | None = None,
+    existing: Journal | None = None,
     last_note: str = "",
     *,
     fresh: bool = False,
 ) -> JournalHandle:
-    """Return a journal, written if possible; `known` is what this kernel has of it."""
+    """Return a journal, written if possible; `existing` is this kernel's journal of the session."""
     try:
-        if (handle := _handle_of_writer(location, known)) is not None:
+        if (handle := _handle_of_writer(location, existing)) is not None:
             return handle
         note, doubt = ELSEWHERE, HELD_ELSEWHERE
     except ToolcallError as error:
@@ -207,24 +208,24 @@ def _handle(
         why, what = write_error_texts(error)
         note = f"This session is not kept on disk: {why}; {what}, and run a cell."
         doubt = f"the journal cannot be written: {why}. {what.capitalize()} and run this cell again"
-    journal = _read_only(location, known, fresh)
-    again = functools.partial(_handle, location, journal, note)
-    return JournalHandle(journal, "" if note == last_note else note, again=again, doubt=doubt)
+    journal = _read_only(location, existing, fresh)
+    retry = functools.partial(_handle, location, journal, note)
+    return JournalHandle(journal, "" if note == last_note else note, retry=retry, doubt=doubt)
 
 
-def _read_only(location: JournalLocation, known: Journal | None, fresh: bool) -> Journal:
-    """Return what this kernel knows of a journal that it does not write, with the file's entries.
+def _read_only(location: JournalLocation, existing: Journal | None, fresh: bool) -> Journal:
+    """Return a journal that this kernel does not write: its own entries, and those of the file.
 
-    The writer may act on every approval in the file, so nothing is verified here.
+    The writer may act on every approval in the file, so none of its entries is verified here.
     """
     try:
         on_disk = Journal.salvage(_text(location.files.read(location.path)))[0]
-        if known is not None:
-            known.join(on_disk)
-        return on_disk if known is None else known
+        if existing is not None:
+            existing.join(on_disk)
+        return on_disk if existing is None else existing
     except (OSError, ToolcallError) as error:
-        if known is not None:
-            return known
+        if existing is not None:
+            return existing
         if fresh:
             return Journal()
         raise UnreadableJournal(_unreadable(error)) from error
@@ -240,10 +241,10 @@ def _unreadable(error: OSError | ToolcallError) -> str:
     )
 
 
-def _handle_of_writer(location: JournalLocation, known: Journal | None) -> JournalHandle | None:
+def _handle_of_writer(location: JournalLocation, existing: Journal | None) -> JournalHandle | None:
     """Return the journal with this kernel as its writer; None if another kernel writes it.
 
-    Raises OSError, UnknownFormat, and what joining the file with `known` raises.
+    Raises OSError, UnknownFormat, and what joining the file with `existing` raises.
     """
     _make_folders(location.path.parent, location.files)
     _close_to_others(location.path.parent)
@@ -251,26 +252,26 @@ def _handle_of_writer(location: JournalLocation, known: Journal | None) -> Journ
     if release is None:
         return None
     try:
-        return _locked_handle(location, known, release)
+        return _locked_handle(location, existing, release)
     except BaseException:
         release()
         raise
 
 
 def _locked_handle(
-    location: JournalLocation, known: Journal | None, release: Callable[[], object]
+    location: JournalLocation, existing: Journal | None, release: Callable[[], object]
 ) -> JournalHandle:
     data, seal = location.files.read(location.path) or b"", location.seal
     on_disk, valid = _valid_prefix(data, seal)
     journal, lines = on_disk, list[str]()
-    if known is None:
+    if existing is None:
         # An approval starts a call in the kernel that recorded it, and in no other.
         on_disk.mark(CallIndex.of(on_disk).unused_decisions(), "restarted")
     else:
-        known.join(on_disk)
-        journal, lines = known, list(known.lines(seal, on_disk))
-    aside = location.path.with_suffix(".torn")
-    writer = Writer(_mended(location, data, valid, aside), valid)
+        existing.join(on_disk)
+        journal, lines = existing, list(existing.lines(seal, on_disk))
+    torn_path = location.path.with_suffix(".torn")
+    writer = Writer(_mended(location, data, valid, torn_path), valid)
     for text in [location.header] * (valid == 0) + lines:
         writer(text, "soon")
     journal.write_to(writer, seal)
@@ -279,8 +280,8 @@ def _locked_handle(
         journal.mark_open_calls("damaged")
     doubt = _unverified(seal) if any(map(_asks_unverified, on_disk)) else ""
     notes = {
-        _damage(on_disk, aside): valid < len(data),
-        REGAINED: known is not None,
+        _damage(on_disk, torn_path): valid < len(data),
+        REGAINED: existing is not None,
         key_refusal(journals_folder()) or UNSEALED: seal is None,
         f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and seal is not None,
     }
@@ -290,7 +291,7 @@ def _locked_handle(
         release()
 
     note = " ".join(note for note, applies in notes.items() if applies)
-    return JournalHandle(journal, note, close, writer.late, doubt=doubt)
+    return JournalHandle(journal, note, close, writer.write_waiting, doubt=doubt)
 
 
 def _asks_unverified(entry: Entry) -> bool:
@@ -319,10 +320,10 @@ def _without_key() -> str:
     return f"{CANNOT_VERIFY}: {why}. Mend that and restart the kernel"
 
 
-def _mended(location: JournalLocation, data: bytes, valid: int, aside: Path) -> File:
+def _mended(location: JournalLocation, data: bytes, valid: int, torn_path: Path) -> File:
     """Return the file, open after its valid part; the damaged part is set aside first."""
     if valid < len(data):
-        _set_aside(location, aside, data[valid:])
+        _set_aside(location, torn_path, data[valid:])
     file = location.files.open(location.path)
     try:
         location.files.sync_folder(location.path.parent)
@@ -343,11 +344,11 @@ def _valid_prefix(data: bytes, seal: Seal | None) -> tuple[Journal, int]:
     return journal, len(text[: len(text) - len(damaged)].encode())
 
 
-def _damage(journal: Journal, aside: Path) -> str:
+def _damage(journal: Journal, torn_path: Path) -> str:
     kept = "nothing of it can be read, so the session starts over; what was there"
     if len(journal):
         kept = f"its first {len(journal)} entries are whole, and what was behind them"
-    return f"The journal was damaged: {kept} is set aside in {aside}."
+    return f"The journal was damaged: {kept} is set aside in {torn_path}."
 
 
 def _make_folders(path: Path, files: Files) -> None:
@@ -360,19 +361,19 @@ def _make_folders(path: Path, files: Files) -> None:
 def _close_to_others(folder: Path) -> None:
     """Close a folder of sessions to other users: an earlier version let them enter it."""
     if os.name != "nt" and folder.parent == journals_folder() / "sessions":
-        for each in (folder, folder.parent):
+        for path in (folder, folder.parent):
             with contextlib.suppress(OSError):
-                if each.stat().st_mode & 0o077:
-                    each.chmod(0o700)
+                if path.stat().st_mode & 0o077:
+                    path.chmod(0o700)
 
 
-def _set_aside(location: JournalLocation, aside: Path, rest: bytes) -> None:
+def _set_aside(location: JournalLocation, torn_path: Path, damaged: bytes) -> None:
     """Append the damaged part to a file of its own, on disk before it is cut off."""
-    file = location.files.open(aside)
+    file = location.files.open(torn_path)
     try:
-        append(file, rest.rstrip(b"\n") + b"\n")
+        append(file, damaged.rstrip(b"\n") + b"\n")
         file.sync()
-        location.files.sync_folder(aside.parent)
+        location.files.sync_folder(torn_path.parent)
     finally:
         file.close()
 

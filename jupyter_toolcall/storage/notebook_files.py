@@ -1,6 +1,6 @@
 """Sessions in notebook files: reading them, joining their entries, executing a notebook.
 
-A file says what another computer recorded: that is shown, and allows nothing here.
+A file shows what another computer recorded. No approval in it starts a call here.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _notebook_data(path: Path) -> dict[str, Any]:
 def notebook_cells(path: Path) -> list[Mapping[str, Any]]:
     """Return the cells of a notebook file. Raises ToolcallError for a file that is none."""
     cells = _notebook_data(path).get("cells")
-    if not isinstance(cells, list) or not all(isinstance(each, dict) for each in cells):
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise _no_notebook(path, "it has no cells")
     return cells
 
@@ -186,8 +186,8 @@ def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
 
 
 def _title(source: str) -> str:
-    first, _, rest = source.strip().partition("\n")
-    return visible_text(rest.strip().splitlines()[0] if rest.strip() else first, 100)
+    first, _, remaining = source.strip().partition("\n")
+    return visible_text(remaining.strip().splitlines()[0] if remaining.strip() else first, 100)
 
 
 def joined_text(text: Any) -> str:
@@ -204,7 +204,7 @@ def check_session(data: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         data = with_parsed_rows(data)
         part = data["journal"]
-        # Format 1 did not name itself here.
+        # Format 1 had no version here.
         demand_format(part.get("version", 1))
         ids, head = [entry for entry, *_ in entries_of(part)], part["head"]
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
@@ -308,11 +308,11 @@ def join_sessions(saved: Sequence[NotebookSession], shown: str, part: str) -> Jo
     Raises UsageError for a name that no session has; it lists the names.
     """
     joined = JoinedSessions()
-    for each in saved:
-        joined.add(each.data["journal"], part in session_labels(each))
+    for session in saved:
+        joined.add(session.data["journal"], part in session_labels(session))
     if part and not joined.ends:
-        known = ", ".join(dict.fromkeys(label for each in saved for label in session_labels(each)))
-        raise UsageError(f"{shown}: there is no session {part}; there are {known or 'none'}")
+        labels = ", ".join({label: None for s in saved for label in session_labels(s)})
+        raise UsageError(f"{shown}: there is no session {part}; there are {labels or 'none'}")
     return joined
 
 
@@ -349,7 +349,7 @@ def execute(
 
     notebook = read_notebook(path)
     for number in sorted(added, reverse=True):
-        notebook.cells[number:number] = [new_code_cell(each) for each in added[number]]
+        notebook.cells[number:number] = [new_code_cell(source) for source in added[number]]
     hidden = [new_code_cell(SOCKETS_OFF)] if offline else []
     notebook.cells[:0] = hidden
     _run_cells(path, notebook, environment, halts=halts)

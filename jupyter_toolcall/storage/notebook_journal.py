@@ -36,13 +36,13 @@ def journal_part(journal: Journal, head: str, since: str | None) -> dict[str, An
 
 
 def _entries_of_cell(journal: Journal, head: str, since: str | None) -> list[Entry]:
-    """Return the entries of a cell, on all branches, in order; later prompts are later cells'."""
+    """Return the entries of a cell, on all branches; later prompts belong to later cells."""
     path = journal.path(head, after=since)
     first = next((n for n, entry in enumerate(path) if isinstance(entry.event, Asked)), 0)
     entries = [*path[: first + 1]]
-    known, on_path = {entry.id for entry in entries[-1:]}, {entry.id for entry in path}
+    included, on_path = {entry.id for entry in entries[-1:]}, {entry.id for entry in path}
     for entry in journal:
-        if entry.parent in known and (entry.id in on_path or not is_prompt(entry)):
-            known.add(entry.id)
+        if entry.parent in included and (entry.id in on_path or not is_prompt(entry)):
+            included.add(entry.id)
             entries.append(entry)
     return entries

@@ -76,7 +76,7 @@ class ValueFolder:
     """Bytes that may be written before the folder is read again."""
 
     def find(self, name: str) -> Any:
-        """Return a value, MISSING if there is none, or if this machine did not write it."""
+        """Return a value, MISSING if there is none, or if this computer did not write it."""
         try:
             content, _, seal = _content(f"{self._names}/{_checked(name)}").partition(" ")
             if not hmac.compare_digest(seal, self._sealed(name, content)):
@@ -155,15 +155,18 @@ class ValueFolder:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             _write(path, data)
 
-    def _make_room(self, more: int) -> None:
-        """Remove values so that the next fits. Other kernels write too: read now and then."""
-        if self._free < more:
-            free = self.room - self._swept(self.room - more)
-            self._free = min(free, max(more, self.room // 8))
-        self._free -= more
+    def _make_room(self, needed: int) -> None:
+        """Remove values until so many bytes are free.
+
+        Other kernels write too, so the folder is read again now and then.
+        """
+        if self._free < needed:
+            free = self.room - self._swept(self.room - needed)
+            self._free = min(free, max(needed, self.room // 8))
+        self._free -= needed
 
     def _swept(self, most: int) -> int:
-        """Remove what is too much, and a tenth more; return how much is taken then.
+        """Remove values above so many bytes, and a tenth more; return how many bytes stay.
 
         Contents without a name are removed first, then the least recently used.
         """
@@ -175,9 +178,9 @@ class ValueFolder:
         used = {*content_of.values()}
         # A content whose name is about to be written counts as used.
         contents.sort(
-            key=lambda each: (
-                os.path.basename(each[0]) in used or not _is_abandoned(each[1]),
-                each[1].st_mtime,
+            key=lambda file: (
+                os.path.basename(file[0]) in used or not _is_abandoned(file[1]),
+                file[1].st_mtime,
             )
         )
         for path, stat in contents:

@@ -26,20 +26,20 @@ TEXT = 200
 
 
 def side_branches(
-    cursor: Cursor, known: Sequence[Branch], wanted: frozenset[str], path: Sequence[Entry]
+    cursor: Cursor, existing: Sequence[Branch], wanted: frozenset[str], path: Sequence[Entry]
 ) -> dict[str, BranchView]:
     """Return the branches that are drawn beside the shown one by their heads, oldest first.
 
-    Those are the newest of the `known` ones, the one that the shown branch left, and the `wanted`
+    Those are the newest `existing` ones, the one that the shown branch left, and the `wanted`
     ones. `path` are the entries of the shown branch.
     """
     journal = cursor.context.journal
-    heads = [branch.head for branch in known if not (branch.hidden or branch.current)]
+    heads = [branch.head for branch in existing if not (branch.hidden or branch.current)]
     paths = {head: journal.path(head) for head in heads}
     # What a record has ahead of the shown branch is not drawn.
     others = [head for head in heads if all(entry.id != cursor.head for entry in paths[head])]
-    shown = next((branch for branch in known if branch.current), None)
-    left = parent_branch(journal, shown, known) if shown is not None and others else None
+    shown = next((branch for branch in existing if branch.current), None)
+    left = parent_branch(journal, shown, existing) if shown is not None and others else None
     drawn = {*others[-SHOWN:], *wanted, left.head if left else ""}
     shown_on = dict.fromkeys((entry.id for entry in path), "")
     sides: dict[str, BranchView] = {}
@@ -96,12 +96,12 @@ def branch_row(
         branch.name,
         branch.current,
         hidden=branch.hidden,
-        differs=branch.differs,
+        differs=branch.change,
         left="" if left is None else CURRENT if left.current else left.head,
         shares="" if side is None else side.shares or CURRENT,
         calls=len(state.order),
         ms=totals.ms,
-        text="" if branch.current else cut(state.said, TEXT),
+        text="" if branch.current else cut(state.reply_text, TEXT),
         **used(totals),
     )
 

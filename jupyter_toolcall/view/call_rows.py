@@ -64,14 +64,14 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         elif row.object:
             drawn = Preview(visible_text(row.change, CAPTION) if row.status == "running" else "")
             name, kind = names.get(call.id, ""), ready.tool.returns
-            made = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
-            objects.append(made)
+            pending_row = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
+            objects.append(pending_row)
         if _asks_person(view, call):
             row = _with_questions(row, call)
         elif ready is not None and row.status == call.status:
             row = _with_decision(row, view, call, ready, names.get(call.id, ""))
         rows.append(_with_rounds(row, call))
-        objects += [object_row(view, view.state.name_of(made)) for made in call.produced]
+        objects += [object_row(view, view.state.name_of(ref)) for ref in call.produced]
     return Rows(calls=(*rows,), objects=(*objects,))
 
 
@@ -109,7 +109,7 @@ def _call_row(
     """Return the row of a call without what it waits for, or changed."""
     cursor, state, toolbox = view.cursor, view.state, view.cursor.context.toolbox
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
-    made, key = objects_of(call.outcome), view.call_key(call)
+    results, key = objects_of(call.outcome), view.call_key(call)
     result, error = _outcome_texts(call)
     is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
     status = "approved" if is_approved else call.status
@@ -141,7 +141,7 @@ def _call_row(
             for argument, producer in uses.items()
             if producer in state.by_producer
         ),
-        object=view.object_key(made[0].producer) if made else will_make,
+        object=view.object_key(results[0].producer) if results else will_make,
         saves=saves,
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
@@ -222,11 +222,11 @@ def _with_change(
     before = object_before(call, uses, _receiver(view, call), view.state)
     if before is None:
         return replace(row, change=shortened_text(end.effect if end else "", LINE))
-    made = objects_of(call.outcome)[0]
-    if context.values.remote(before) or context.values.remote(made):
+    result = objects_of(call.outcome)[0]
+    if context.values.remote(before) or context.values.remote(result):
         # Nobody has asked for them yet.
         return replace(row, change=t("not compared: on the cluster"))
-    line = in_a_line(change(before, made, context), CHANGED)
+    line = in_a_line(change(before, result, context), CHANGED)
     return replace(row, before=view.object_key(before.producer), change=shortened_text(line, LINE))
 
 
@@ -251,9 +251,9 @@ def _with_decision(
     if allowed.may_have_run:
         recorded = _recorded(cursor, call, ready)
         return replace(row, why=allowed.reason, may_have_run=True, recorded=recorded)
-    again = reapproval_reason(cursor, ready)
-    after = following_approvals(cursor, ready) if again else 0
-    return replace(row, why=again or allowed.reason, again=again != "", following=after)
+    reapproval = reapproval_reason(cursor, ready)
+    after = following_approvals(cursor, ready) if reapproval else 0
+    return replace(row, why=reapproval or allowed.reason, again=reapproval != "", following=after)
 
 
 def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
@@ -278,8 +278,8 @@ def _with_questions(row: CallRow, call: CallRecord) -> CallRow:
     """Return the row of a call with the questions of its tool."""
     questions = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
     why = PAGE if any(question.url for question in questions) else FORM
-    bound = round_digest(call)
-    return replace(row, status="input required", questions=questions, bound=bound, why=why)
+    shown_digest = round_digest(call)
+    return replace(row, status="input required", questions=questions, bound=shown_digest, why=why)
 
 
 def _with_rounds(row: CallRow, call: CallRecord) -> CallRow:

@@ -75,10 +75,10 @@ def compared_with(branches: Sequence[BranchRow]) -> str | None:
 
 
 def change_row(
-    view: BranchView, objects: Mapping[str, Made], before: str, made: str
+    view: BranchView, objects: Mapping[str, Made], before: str, after: str
 ) -> DifferenceRow | None:
     """Return how two of a branch's objects differ, by the ids of their rows; None without them."""
-    if before not in objects or made not in objects:
+    if before not in objects or after not in objects:
         return None
-    difference = change(objects[before], objects[made], view.cursor.context)
-    return difference_row(f"{before} {made}", difference, CHANGED)
+    difference = change(objects[before], objects[after], view.cursor.context)
+    return difference_row(f"{before} {after}", difference, CHANGED)

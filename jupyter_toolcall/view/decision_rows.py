@@ -54,7 +54,7 @@ def _origin_text(view: BranchView, origin: ArgumentOrigin) -> str:
     match origin.kind:
         case "object" if origin.step:
             call = view.state.calls[origin.call]
-            used = [view.state.by_producer.get(made) for made in call.uses.values()]
+            used = [view.state.by_producer.get(producer) for producer in call.uses.values()]
             made_from = ", ".join(filter(None, used))
             text = t("made by call %1", origin.step)
             text = t("%1 from %2", text, made_from) if made_from else text
@@ -169,7 +169,7 @@ def _rule_row(rule: Rule, tool: Tool | None, ran: int) -> RuleRow:
     }
     ends = {"run": t("until the end of this run"), "": t("until you remove it")}
     until = ends.get(rule.until) or t("until %1", rule.until)
-    made = datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
-    where, by = t("%1, %2.", WHERE[rule.scope], until), t("%1 made it on %2.", rule.by, made)
+    created = datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
+    where, by = t("%1, %2.", WHERE[rule.scope], until), t("%1 made it on %2.", rule.by, created)
     end, says = rule.ended(tool) if tool is not None else "", verbs[rule.decision]
     return RuleRow(rule.name, rule.decision, says, ran, where, by, rule.paused, end)

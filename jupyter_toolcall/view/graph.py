@@ -81,38 +81,38 @@ class _Table:
     objects: Mapping[str, ObjectRow]
     maker: Mapping[str, str]
     """Of an object the id of the call that made it, or would make it; "" without one."""
-    made: Mapping[str, Sequence[ObjectRow]]
+    objects_by_call: Mapping[str, Sequence[ObjectRow]]
     uses: Mapping[str, Mapping[str, str]]
     """The objects that a call takes, with the names of the arguments; "" where it takes the object
     on another branch alone."""
 
     def size(self, call: str) -> int:
         """Return about how many nodes and edges a call brings into the drawing."""
-        return max(LEAST, 1 + 2 * len(self.made.get(call, ())) + len(self.uses[call]))
+        return max(LEAST, 1 + 2 * len(self.objects_by_call.get(call, ())) + len(self.uses[call]))
 
 
 def _table(rows: Rows, until: int) -> _Table:
     drawn_calls, drawn_objects = _drawn_as(rows.calls), _drawn_as(rows.objects)
     place = {row.id: n for n, row in enumerate(rows.branches)} | {"": -1}
     in_order = sorted(rows.calls, key=lambda row: (row.step, place.get(row.branch, 0)))
-    own = (row for row in in_order if drawn_calls[row.id] == row.id and not row.scheme)
-    calls = {call.id: call for call in own if not until or call.step <= until}
+    drawn_rows = (row for row in in_order if drawn_calls[row.id] == row.id and not row.scheme)
+    calls = {call.id: call for call in drawn_rows if not until or call.step <= until}
     objects = {row.id: row for row in rows.objects if drawn_objects[row.id] == row.id}
     maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
-    made = dict[str, list[ObjectRow]]()
+    objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():
-        made.setdefault(maker[row.id], []).append(row)
+        objects_by_call.setdefault(maker[row.id], []).append(row)
     uses: dict[str, dict[str, str]] = {key: {} for key in calls}
     for call in in_order:
         key = drawn_calls[call.id]
-        taken = uses.get(key, {})
+        parameters = uses.get(key, {})
         for use in call.uses:
             target = drawn_objects.get(use.object, "")
             # What a call makes it does not take, but in a forged file.
             if target and maker[target] != key:
-                names = (taken.get(target), use.parameter if key == call.id else "")
-                taken[target] = ", ".join(filter(None, names))
-    return _Table(calls, objects, maker, made, uses)
+                names = (parameters.get(target), use.parameter if key == call.id else "")
+                parameters[target] = ", ".join(filter(None, names))
+    return _Table(calls, objects, maker, objects_by_call, uses)
 
 
 def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
@@ -145,9 +145,9 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
             nodes.setdefault(_key(row), _object_node(row, maker, branch))
 
     for key in window:
-        draw(table.objects[taken] for taken in table.uses[key])
+        draw(table.objects[used] for used in table.uses[key])
         nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
-        draw(table.made.get(key, ()))
+        draw(table.objects_by_call.get(key, ()))
     # Objects of calls before these.
     makers, place = {"", *window}, {key: n for n, key in enumerate(nodes)}
     objects = [(n, node.row) for n, node in enumerate(nodes.values()) if node.kind == "object"]
@@ -155,8 +155,8 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     edges += [edge for key in window for edge in _edges(table, key, place)]
     if not until:
         # Inputs that no call has taken yet, and outputs that are not saved yet.
-        taken = {key for uses in table.uses.values() for key in uses}
-        draw([row for row in table.made.get("", ()) if row.id not in taken][:most])
+        used = {key for uses in table.uses.values() for key in uses}
+        draw([row for row in table.objects_by_call.get("", ()) if row.id not in used][:most])
     return GraphRow(
         nodes=(*nodes.values(),), edges=(*edges,), until=until, earlier=earlier, selected=selected
     )
@@ -193,11 +193,11 @@ def _edges(table: _Table, call_id: str, place: Mapping[str, int]) -> Iterator[Gr
     dashed = _state(call.status) in DASHED
     are_named = sum(map(bool, uses.values())) > 1
     for key, names in uses.items():
-        taken = table.objects[key]
-        muted = bool(call.branch or taken.branch) or not names
+        used = table.objects[key]
+        muted = bool(call.branch or used.branch) or not names
         name = visible_text(names, ARGUMENT) if are_named else ""
-        yield GraphEdge(place[_key(taken)], pill, label=name, muted=muted, dashed=dashed)
-    for row in table.made.get(call_id, ()):
+        yield GraphEdge(place[_key(used)], pill, label=name, muted=muted, dashed=dashed)
+    for row in table.objects_by_call.get(call_id, ()):
         muted, dashed = bool(call.branch or row.branch), row.role == "pending"
         yield GraphEdge(pill, place[_key(row)], muted=muted, dashed=dashed)
 
@@ -212,8 +212,8 @@ def _key(row: CallRow | ObjectRow) -> str:
 
 def _call_node(call: CallRow, table: _Table) -> GraphNode:
     kinds = (table.objects[key].kind for key in table.uses[call.id])
-    own = (call.tool.removeprefix(f"{kind}_") for kind in kinds if kind)
-    tool = next((tool for tool in own if tool != call.tool), call.tool)
+    short_names = (call.tool.removeprefix(f"{kind}_") for kind in kinds if kind)
+    tool = next((tool for tool in short_names if tool != call.tool), call.tool)
     label = f"{call.step} {visible_text(tool, TOOL)}"
     state, stale = _state(call.status), call.stale or bool(call.outdated)
     if call.result and not call.object:

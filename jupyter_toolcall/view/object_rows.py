@@ -61,31 +61,31 @@ class BranchView:
 
     def objects_by_row(self) -> dict[str, Made]:
         """Return the objects of the branch, by the ids of their rows."""
-        return {self.object_key(made.producer): made for made in self.state.objects.values()}
+        return {self.object_key(ref.producer): ref for ref in self.state.objects.values()}
 
 
 def object_row(view: BranchView, name: str) -> ObjectRow:
     """Return the row of an object that there is."""
-    made, state, values = view.state.objects[name], view.state, view.cursor.context.values
-    call = state.calls.get(made.producer.call)
+    ref, state, values = view.state.objects[name], view.state, view.cursor.context.values
+    call = state.calls.get(ref.producer.call)
     # The oldest object with the same content.
-    same = state.contents.get((made.kind, made.content)) if made.content else None
-    drawn = _preview(view, made)
+    same = state.contents.get((ref.kind, ref.content)) if ref.content else None
+    drawn = _preview(view, ref)
     return ObjectRow(
-        id=view.object_key(made.producer),
+        id=view.object_key(ref.producer),
         name=name,
-        kind=made.kind,
+        kind=ref.kind,
         role="made" if call else "input",
         step=call.step if call else 0,
         call=view.call_key(call) if call else "",
         branch=view.branch,
         saved=_saved_as(name, state),
         equals=same if same is not None and same != name else "",
-        content=made.content[:12],
-        description=made.description[:200],
-        note=values.note(made) or (t("on the cluster") if values.remote(made) else ""),
-        outdated=view.outdated.objects.get(made.producer, ""),
-        label=_label(made, drawn),
+        content=ref.content[:12],
+        description=ref.description[:200],
+        note=values.note(ref) or (t("on the cluster") if values.remote(ref) else ""),
+        outdated=view.outdated.objects.get(ref.producer, ""),
+        label=_label(ref, drawn),
         preview=drawn,
     )
 
@@ -94,12 +94,12 @@ def _saved_as(name: str, state: State) -> str:
     return next((output for output, saved in state.outputs.items() if saved == name), "")
 
 
-def _label(made: Made, drawn: Preview) -> str:
+def _label(ref: Made, drawn: Preview) -> str:
     """Return what tells an object from others of its type: its own name, or the notebook's."""
-    own = dict(drawn.fields)
-    named = next((own[name].strip('"') for name in NAMING if own.get(name, '""') != '""'), "")
-    label = named or made.producer.input
-    return "" if label.lower() in (made.kind.lower(), drawn.caption.lower()) else label[:NAME]
+    fields = dict(drawn.fields)
+    named = next((fields[name].strip('"') for name in NAMING if fields.get(name, '""') != '""'), "")
+    label = named or ref.producer.input
+    return "" if label.lower() in (ref.kind.lower(), drawn.caption.lower()) else label[:NAME]
 
 
 def output_rows(state: State) -> tuple[ObjectRow, ...]:
@@ -114,26 +114,26 @@ def output_rows(state: State) -> tuple[ObjectRow, ...]:
 # -- previews ----------------------------------------------------------------------------------
 
 
-def _preview(view: BranchView, made: Made) -> Preview:
+def _preview(view: BranchView, ref: Made) -> Preview:
     values = view.cursor.context.values
-    if not values.has_value(made.digest, made.content):
+    if not values.has_value(ref.digest, ref.content):
         return ABSENT
-    existing: Preview | None = values.previews.get(made.digest)
-    drawn = existing or _drawn(view.cursor.context, made, SMALL)
+    existing: Preview | None = values.previews.get(ref.digest)
+    drawn = existing or _drawn(view.cursor.context, ref, SMALL)
     if drawn is not None:
-        values.previews[made.digest] = drawn
+        values.previews[ref.digest] = drawn
     return drawn or ABSENT
 
 
-def _drawn(context: SessionContext, made: Made, room: Room) -> Preview | None:
+def _drawn(context: SessionContext, ref: Made, room: Room) -> Preview | None:
     """Draw a value, without secrets; None where it is lost. What stays on a cluster is drawn
     there."""
     try:
-        remote = context.values.remote(made) if room is SMALL else None
+        remote = context.values.remote(ref) if room is SMALL else None
         if remote is not None:
             drawn: Preview = remote.apply(preview)
         else:
-            drawn = preview(context.values.by_digest[made.digest], context.value_reprs, room)
+            drawn = preview(context.values.by_digest[ref.digest], context.value_reprs, room)
     except Absent:
         return None
     parts = (getattr(drawn, part.name) for part in fields(Preview))
@@ -144,17 +144,17 @@ def draw_previews(view: BranchView) -> None:
     """Draw the previews of the objects that the last reply's calls made: rows only read them."""
     state, drawn = view.state, view.cursor.context.values.previews
     for name in reversed(state.names):
-        made = state.objects[name]
-        if made.digest in drawn or made.producer.call not in state.latest:
+        ref = state.objects[name]
+        if ref.digest in drawn or ref.producer.call not in state.latest:
             return
-        _preview(view, made)
+        _preview(view, ref)
 
 
 def full_preview(view: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it has no value."""
-    context, made = view.cursor.context, view.objects_by_row().get(key)
-    is_here = made is not None and context.values.has_value(made.digest, made.content)
-    return _drawn(context, made, LARGE) if made is not None and is_here else None
+    context, ref = view.cursor.context, view.objects_by_row().get(key)
+    is_here = ref is not None and context.values.has_value(ref.digest, ref.content)
+    return _drawn(context, ref, LARGE) if ref is not None and is_here else None
 
 
 # -- the end of a run, and tools -----------------------------------------------------------------
@@ -169,7 +169,7 @@ def ending(state: State) -> tuple[str, ...]:
     count = t("%1, %2 failed", tn("%1 call", "%1 calls", len(state.order)), len(failed))
     before = [call for call in failed if call.step > state.calls_before and call.tool != SAVE]
     saved = ((name, state.objects.get(str(name))) for name in state.outputs.values())
-    unchanged = [str(name) for name, made in saved if made is not None and made.producer.input]
+    unchanged = [str(name) for name, ref in saved if ref is not None and ref.producer.input]
     if not (state.done and before and unchanged):
         return (count,)
     names = [t("%1 as %2", name, _saved_as(name, state)) for name in dict.fromkeys(unchanged)]
@@ -189,7 +189,7 @@ def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None
         return None
     text, limit = tool.description, WHOLE if offered else LONG
     # The list of what there is, in a tool of the scheme's own, is another after each step.
-    if not offered and any(own.name == name for own in cursor.offer.own):
+    if not offered and any(tool.name == name for tool in cursor.offer.own):
         text = text.partition("\n\n")[0]
     schema = parameters_schema(tool)
     return ToolRow(

@@ -84,12 +84,12 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     caption = _caption(value)
     if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
         return replace(_table(frame, room), caption=caption)
-    own = shows(value)
-    paths = glyph(own)
-    if is_image(value, own) and not paths:
-        return Preview(caption, image=image_address(value, own, room.image), more=True)
-    html, fields = _markup(own), _fields(value, room)
-    words = own.get("text/markdown", own.get("text/latex", value))
+    bundle = shows(value)
+    paths = glyph(bundle)
+    if is_image(value, bundle) and not paths:
+        return Preview(caption, image=image_address(value, bundle, room.image), more=True)
+    html, fields = _markup(bundle), _fields(value, room)
+    words = bundle.get("text/markdown", bundle.get("text/latex", value))
     if html:
         # The words of the markup, on one line.
         text = " ".join(unescape(_MARKUP.sub(" ", html[:READ])).split())[: room.text]
@@ -98,8 +98,8 @@ def _preview(value: Any, shows: Shows, room: Room) -> Preview:
     else:
         text = "" if fields else describe(value, room.text)
     is_cut = len(html) > room.html
-    more = is_cut or len(text) >= room.text
-    return Preview(caption, text, fields, glyph=paths, html="" if is_cut else html, more=more)
+    short = is_cut or len(text) >= room.text
+    return Preview(caption, text, fields, glyph=paths, html="" if is_cut else html, more=short)
 
 
 def _large(value: Any) -> str:
@@ -189,16 +189,16 @@ def _missing(frame: Frame) -> str:
     counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
     counts.sort(key=lambda pair: -pair[0])
     named = [f"{_line(name, 28)} {count:,}" for count, name in counts if count]
-    more = [tn("%1 more column", "%1 more columns", len(named) - 4)] if len(named) > 4 else []
-    return joined(", ", [*named[:4], *more])
+    others = [tn("%1 more column", "%1 more columns", len(named) - 4)] if len(named) > 4 else []
+    return joined(", ", [*named[:4], *others])
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------
 
 
-def _markup(own: Mapping[str, Any]) -> str:
+def _markup(bundle: Mapping[str, Any]) -> str:
     """Return what a value says of itself as HTML; "" where nothing here can read its Markdown."""
-    html, words = own.get("text/html"), own.get("text/markdown")
+    html, words = bundle.get("text/html"), bundle.get("text/markdown")
     if isinstance(html, str):
         return well_formed(html)
     return markdown_html(words) if isinstance(words, str) else ""

@@ -140,8 +140,8 @@ def _inks(node: GraphNode) -> tuple[str, str]:
     """Return the ink of a node's shape, and of its text."""
     if node.muted:
         return PALE, MUTED
-    own = STATE_INKS.get(node.state) if node.kind == "call" else None
-    return own or LINE, own or INK
+    state_ink = STATE_INKS.get(node.state) if node.kind == "call" else None
+    return state_ink or LINE, state_ink or INK
 
 
 def _shape(node: GraphNode) -> Part:

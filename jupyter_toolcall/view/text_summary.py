@@ -18,27 +18,27 @@ MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "�
 def session_text(rows: Rows) -> str:
     """Return a session as plain text: its state, its steps, and notes on them."""
     calls = [row for row in rows.calls if not row.branch]
-    made: dict[str, list[str]] = {}
+    names_by_call: dict[str, list[str]] = {}
     for row in rows.objects:
         if row.role == "made":
-            made.setdefault(row.call, []).append(row.name)
-    lines = [summary_line(rows), *(f"  {_step(row, made)}" for row in calls)]
+            names_by_call.setdefault(row.call, []).append(row.name)
+    lines = [summary_line(rows), *(f"  {_step(row, names_by_call)}" for row in calls)]
     notes = [f"  {row.name}: {row.note}" for row in rows.objects if row.note and not row.branch]
     for call in calls:
         warned = call.warning
         texts = [f"warning: {warned.text} {warned.action}"] if warned else []
         texts += [*call.notes, f"outdated: {call.outdated}" * bool(call.outdated)]
-        texts += [call.why * call.again, *(f"asks: {each.message}" for each in call.questions)]
+        texts += [call.why * call.again, *(f"asks: {q.message}" for q in call.questions)]
         notes += [f"  {call.step} {call.tool}: {text}" for text in texts if text]
     lines += [visible_text(note) for note in notes]
     lines += [visible_text(row.text, 2_000) for row in rows.session if row.text]
     return "\n".join(lines)
 
 
-def _step(row: CallRow, made: Mapping[str, Sequence[str]]) -> str:
+def _step(row: CallRow, names_by_call: Mapping[str, Sequence[str]]) -> str:
     line = f"{MARKS.get(row.status, '…')} {row.step} {row.tool}({row.what})"
-    if row.id in made and not row.error:
-        line += f" → {', '.join(made[row.id])}"
+    if row.id in names_by_call and not row.error:
+        line += f" → {', '.join(names_by_call[row.id])}"
     elif row.error or row.result:
         line += f": {row.error or row.result}"
     marks = " (cached)" * row.memory + (f" ({row.warning.kind})" if row.warning else "")
@@ -65,8 +65,8 @@ def summary_line(rows: Rows, room: int = 200) -> str:
     ]
 
     def line(change: Callable[[CallRow], str]) -> str:
-        each = [f"call {row.step} edited{change(row)}" for row in edited]
-        texts = filter(None, [*parts, *each * (len(edited) <= MOST_EDITED)])
+        edit_texts = [f"call {row.step} edited{change(row)}" for row in edited]
+        texts = filter(None, [*parts, *edit_texts * (len(edited) <= MOST_EDITED)])
         return " · ".join(visible_text(text, 120) for text in texts)
 
     whole = line(_change)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..compare.branch_totals import BranchReader, BranchTotals
 from ..compare.comparison_rows import same_rows
-from ..core.branches import Branch, branches, is_prompt, shared_with_older, unnamed_branch_name
+from ..core.branches import Branch, ancestor_name, branches, is_prompt, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
@@ -176,7 +176,7 @@ class ViewRows:
             return None
         path = journal.path(cursor.head, after=last.head)
         heads = {branch.head for branch in self._branches}
-        new = {entry.id for entry in journal.since(last.entries)}
+        new = {entry.id for entry in journal.entries_after(last.entries)}
         # A recorded branch on whose way the session is ends at its head, or before a later prompt.
         changes_branches = (
             isinstance(entry.event, Opened)
@@ -253,9 +253,9 @@ class ViewRows:
         """Return the branch that is shown, as far as it has come."""
         cursor = self.branch_views[""].cursor
         branch = next(branch for branch in self._branches if branch.current)
-        if branch.place:
+        if branch.is_ancestor:
             names = [other.name for other in self._branches if other is not branch]
-            name = unnamed_branch_name(cursor.context.journal, cursor.head, names)
+            name = ancestor_name(cursor.context.journal, cursor.head, names)
             branch = replace(branch, name=name)
         return replace(branch, head=cursor.head)
 
@@ -288,7 +288,7 @@ def all_rows(cursor: Cursor, name: str) -> Rows:
         phase=phase,
         says=status,
         ending=ending(cursor.state) if phase == "finished" else (),
-        text=cursor.state.said,
+        text=cursor.state.reply_text,
         yours=replying.person_turn(cursor),
     )
     extensions = filter(None, (hook.view_row(cursor) for hook in cursor.context.hooks))

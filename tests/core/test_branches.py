@@ -122,7 +122,7 @@ def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
     main = session()
     place = main.fork(main.calls[0])
     assert place.branch == "fork after call 1"
-    with pytest.raises(UsageError, match="nothing is its own yet"):
+    with pytest.raises(UsageError, match="no name yet"):
         place.name_branch("early")
     assert list(main.branch_names) == ["main"]
 
@@ -162,7 +162,7 @@ def test_names_that_a_journal_brings_along_are_told_apart_and_cut() -> None:
 
 def causes(of: Session) -> list[tuple[str, str]]:
     """The names of the branches, and in what each differs, without the oldest."""
-    return [(each.name, each.differs) for each in branches(of.journal, of.head)][1:]
+    return [(each.name, each.change) for each in branches(of.journal, of.head)][1:]
 
 
 def test_a_branch_is_named_by_what_makes_it_and_says_in_what_it_differs() -> None:

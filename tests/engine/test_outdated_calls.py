@@ -108,7 +108,7 @@ def ran_again(session: Session) -> list[str]:
     """Return the calls that an unchanged replay runs."""
     count = len(session.journal)
     session.replay().run()
-    ends = (e for e in session.journal.since(count) if "ms" in e.meta)
+    ends = (e for e in session.journal.entries_after(count) if "ms" in e.meta)
     return [call_id for e in ends if (call_id := getattr(e.event, "call_id", ""))]
 
 

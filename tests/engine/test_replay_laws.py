@@ -348,7 +348,7 @@ def play(plan: Plan, shelf: ValueFolder | None = None) -> Session:
 
 def ran_in(session: Session, since: int = 0) -> int:
     """Return how many calls of the tools started, of the entries behind the first so many."""
-    entries = session.journal.since(since)
+    entries = session.journal.entries_after(since)
     return sum(isinstance(e.event, Started) for e in entries)
 
 
@@ -476,7 +476,7 @@ def elsewhere(plan: Plan, session: Session, shelf: ValueFolder | None, own: bool
 
 def starts(session: Session, since: int) -> list[Started]:
     """Return the starts of calls of the toolbox."""
-    events = (entry.event for entry in session.journal.since(since))
+    events = (entry.event for entry in session.journal.entries_after(since))
     mine = of_tools(session)
     return [e for e in events if isinstance(e, Started) and e.call_id in mine]
 

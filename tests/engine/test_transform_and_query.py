@@ -205,7 +205,7 @@ def test_a_model_that_never_saves_is_reminded_and_then_unfinished() -> None:
     with pytest.raises(Unfinished, match=r"saved no Book.*I said so"):
         session.transform("Book#1", "Make it short.")
     assert "You have not called save yet" in said_last(session)
-    assert session.state.aside is None
+    assert session.state.main_work is None
     assert unchanged_by_replay(session)
 
 
@@ -316,7 +316,7 @@ def test_turns_that_run_out_are_unfinished() -> None:
     session = at_work(CUT, CUT, SAVE, max_turns=2)
     with pytest.raises(Unfinished, match="saved no Book"):
         session.transform("Book#1", "Make it short.")
-    assert session.state.aside is None
+    assert session.state.main_work is None
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ class Case:
         outside.note, outside.proof = self.notes.append, lambda: self.disk.now.get(path, b"")
         files = Watched(self.disk, self.fault.act)
         session, cells = Life(self.story, self.setting, NOTEBOOK, files, self.fault.mend).live()
-        in_memory = cells.kept[""].again is not None
+        in_memory = cells.kept[""].retry is not None
         yield from _said(cells, lambda: self.disk.now.get(path, b"").decode())
         self.fault.mend()
         cells.reopen_journals()

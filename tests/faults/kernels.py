@@ -351,7 +351,7 @@ class Kernel:
     def writes(self) -> bool:
         """Whether this kernel writes the journal of its notebook."""
         kept = self.cells.kept.get("")
-        return kept is None or kept.again is None
+        return kept is None or kept.retry is None
 
     @property
     def records(self) -> bool:
@@ -468,7 +468,7 @@ class Kernel:
 
     @property
     def _grown(self) -> int:
-        return len(self.session.journal.since(0))
+        return len(self.session.journal.entries_after(0))
 
     # -- its file, and its end --------------------------------------------------------------
 

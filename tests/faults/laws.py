@@ -110,5 +110,5 @@ def prefix(text: str, whole: Sequence[str]) -> Iterator[Broken]:
 def finished(story: Story, journal: Journal, head: str) -> Iterator[Broken]:
     """Yield what a session that went on to its end lacks."""
     state = state_at(journal, head)
-    if state.said != "done" or state.open:
-        yield Broken("did not go on", f"{story.name}: {state.said!r}, open: {state.open}")
+    if state.reply_text != "done" or state.open:
+        yield Broken("did not go on", f"{story.name}: {state.reply_text!r}, open: {state.open}")

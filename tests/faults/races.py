@@ -89,7 +89,7 @@ def _wrote(path: Path, kernel: int) -> None:
     kept = open_journal(path, signer(journals_folder()))
     head = kept.journal.append(None, Opened(system=str(kernel))).id
     for number in range(EACH):
-        kept = kept if kept.again is None else kept.again()
+        kept = kept if kept.retry is None else kept.retry()
         head = kept.journal.append(head, Asked(f"{kernel}.{number}")).id
     _alone(_turn_of(kept), path)
 
@@ -97,10 +97,10 @@ def _wrote(path: Path, kernel: int) -> None:
 def _turn_of(kept: JournalHandle) -> JournalHandle:
     """Return the journal once this kernel writes it."""
     until = time.monotonic() + PATIENCE
-    while kept.again is not None:
+    while kept.retry is not None:
         assert time.monotonic() < until, kept.note
         time.sleep(0.001)
-        kept = kept.again()
+        kept = kept.retry()
     return kept
 
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,12 +38,6 @@ FRY = a_tool("fry", "Fry pieces.", pieces="string")
 SELECT = a_tool("selectTools", "Gain tools. Objects: Potato#1", tools="array")
 
 SAVE = a_tool("save", "Hand in the fries.", fries="string")
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn(key=KEY) as server:
-        yield server
 
 
 def test_a_whole_conversation_with_parallel_calls_is_never_refused(server: StandIn) -> None:

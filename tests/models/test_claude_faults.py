@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -47,12 +46,6 @@ RECORDED = {
     "an empty reply": says(),
     "a doubtful call beside a good one": says(Use("peel", raw='{"potato": NaN}'), Use("wait")),
 }
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn(key=KEY) as server:
-        yield server
 
 
 class Kitchen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,6 @@ PEEL = a_tool("Potato_peel", "Peel a potato.", potato="string")
 GO = asked("Go.", PEEL)
 PASSING = [408, 409, 429, 500, 502, 503, 504, 529]
 LASTING = [400, 401, 403, 404, 413, 422]
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn(key=KEY) as server:
-        yield server
 
 
 class Waits:

@@ -31,12 +31,6 @@ COOKED = (
 )
 
 
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn(key=KEY) as server:
-        yield server
-
-
 @contextmanager
 def cooking(
     server: StandIn, *turns: Turn, scheme: str = "select", speak: Any = a_claude

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -87,12 +87,6 @@ WAYS: list[tuple[str, Strategy | None]] = [
 ]
 KEEPING = WAYS[:2] + WAYS[3:5]
 """The ways in which nothing that was sent changes."""
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn(key=KEY) as server:
-        yield server
 
 
 def cooked(

@@ -19,6 +19,7 @@ from . import anthropic_rules as rules
 from .anthropic_cache import Cache, Thoughts
 from .anthropic_turns import Turn, said, stream
 from .anthropic_words import Json, Refused, as_blocks, bad
+from .web import json_object
 
 ERRORS = {
     400: "invalid_request_error",
@@ -87,7 +88,7 @@ class StandIn:
         try:
             body, dropped = self._read(headers, data)
         except Refused as refused:
-            self.asked.append(Asked(_json(data), headers, refused.message))
+            self.asked.append(Asked(json_object(data), headers, refused.message))
             raise
         turn = self.turns.pop(0) if self.turns else Turn(status=500, message="no turn is left")
         usage = {} if turn.status else self.cache.account(body)
@@ -107,7 +108,7 @@ class StandIn:
         rules.check_headers(headers, self.key)
         if len(data) > rules.LARGEST:
             raise Refused(413, "request_too_large", "Request exceeds the maximum size")
-        body = _json(data)
+        body = json_object(data)
         if not body:
             raise bad("The request body is not valid JSON")
         rules.check(body, rules.betas(headers), self.paused)
@@ -119,14 +120,6 @@ class Scripted(Refused):
     """A refusal that the script asked for."""
 
     headers: tuple[tuple[str, str], ...] = ()
-
-
-def _json(data: bytes) -> Json:
-    try:
-        body = json.loads(data)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
 
 
 def _opening(model: str, usage: Json, number: int) -> Json:

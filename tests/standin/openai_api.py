@@ -23,7 +23,7 @@ from jupyter_toolcall.models.retrying import Patience
 from . import openai_rules as rules
 from .openai_rules import Json, Refused
 from .openai_turns import Turn, stream
-from .web import Answer, Asked, Web
+from .web import Answer, Asked, Web, json_object
 
 KEY = "sk-canary-0123456789-openai"
 MODEL = "gpt-6-sol"
@@ -97,7 +97,7 @@ class StandIn:
             return Answer(told, refused.status, {"content-type": "application/json", **more})
 
     def _play(self, asked: Asked) -> Answer:
-        body = _json(asked.body)
+        body = json_object(asked.body)
         try:
             self._check(asked, body)
         except Refused as refused:
@@ -193,11 +193,3 @@ def _parts(body: bytes, short: bool) -> Iterator[bytes]:
     yield body
     if short:
         raise httpx2.RemoteProtocolError("the connection was closed within the body")
-
-
-def _json(data: bytes) -> Json:
-    try:
-        body = json.loads(data)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -90,3 +91,12 @@ class Web:
         self.closing.set()
         self.server.shutdown()
         self.server.server_close()
+
+
+def json_object(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in a body; {} for any other body."""
+    try:
+        body = json.loads(data)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

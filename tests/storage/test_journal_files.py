@@ -157,13 +157,13 @@ def test_the_next_kernel_takes_over_and_writes_what_happened_in_it(path: Path) -
     other = opened(path)
     other.journal.remember("a text")
     theirs = other.journal.append(root, Asked("theirs")).id
-    assert other.again is not None
-    still = other.again()
+    assert other.retry is not None
+    still = other.retry()
     assert (still.note, still.journal is other.journal) == ("", True)
     ours = mine.journal.append(root, Asked("ours")).id
     closed(mine)
-    assert still.again is not None
-    taken = still.again()
+    assert still.retry is not None
+    taken = still.retry()
     assert "on disk again" in taken.note
     assert taken.journal is other.journal
     assert set(taken.journal.children(root)) == {ours, theirs}
@@ -258,8 +258,8 @@ def test_a_file_system_without_locks_has_one_writer_too(
     mine, other = opened(path), opened(path)
     assert (mine.note, other.note.partition(",")[0]) == ("", "Another kernel writes this session")
     closed(mine)
-    assert other.again is not None
-    taken = other.again()
+    assert other.retry is not None
+    taken = other.retry()
     assert "on disk again" in taken.note
     closed(taken)
 
@@ -357,7 +357,7 @@ def test_before_a_tool_what_cannot_be_written_refuses_the_call(
             kept.journal.append(head(kept), event)
         assert "\n" not in str(refused.value)
     assert on_disk(path) == before == [type(e.event).__name__ for e in kept.journal]
-    assert kept.late() == ""
+    assert kept.write_waiting() == ""
     disk.fault = {}
     kept.journal.append(head(kept), Decided("c"))
     assert on_disk(path) == [*before, "Decided"]
@@ -373,15 +373,15 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     disk.raises(errno.ENOSPC, act)
     kept.journal.append(head(kept), Finished("c", Data(1)))
     kept.journal.append(head(kept), Replied("done"))
-    assert kept.late().startswith("Not on disk since ")
-    assert "the disk is full" in kept.late()
-    assert "\n" not in kept.late()
+    assert kept.write_waiting().startswith("Not on disk since ")
+    assert "the disk is full" in kept.write_waiting()
+    assert "\n" not in kept.write_waiting()
     with pytest.raises(NotKept):
         kept.journal.append(head(kept), Decided("d"))
     disk.fault = {}
     kept.journal.append(head(kept), Asked("more"))
     assert on_disk(path) == [*before, "Finished", "Replied", "Asked"]
-    assert kept.late() == ""
+    assert kept.write_waiting() == ""
 
 
 def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
@@ -389,9 +389,9 @@ def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
 ) -> None:
     disk.raises(errno.EIO, "append")
     kept.journal.append(head(kept), Replied("more"))
-    assert "input/output error" in kept.late()
+    assert "input/output error" in kept.write_waiting()
     disk.fault = {}
-    assert kept.late() == ""
+    assert kept.write_waiting() == ""
     assert on_disk(path)[-1] == "Replied"
 
 
@@ -436,12 +436,12 @@ def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
     )
     root = kept.journal.append(None, Opened()).id
     said = kept.journal.append(root, Asked("in between")).id
-    assert kept.again is not None
-    kept = kept.again()
+    assert kept.retry is not None
+    kept = kept.retry()
     assert kept.note == ""
     disk.fault = {}
-    assert kept.again is not None
-    kept = kept.again()
+    assert kept.retry is not None
+    kept = kept.retry()
     assert "on disk again" in kept.note
     assert said in closed(opened(path.with_name("other"))) or said in kept.journal
     closed(kept)
@@ -512,12 +512,12 @@ def test_a_limit_of_the_system_refuses_the_call_and_all_goes_on_once_it_is_raise
         kept.journal.append(None, Opened())
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 300, -1))
         kept.journal.append(head(kept), Replied("x" * 500))
-        assert "as large as a file may be" in kept.late()
+        assert "as large as a file may be" in kept.write_waiting()
         with pytest.raises(NotKept, match="the call did not run"):
             kept.journal.append(head(kept), Decided("c"))
         resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
         kept.journal.append(head(kept), Decided("c"))
-        assert kept.late() == ""
+        assert kept.write_waiting() == ""
         os._exit(7)
 
     child = in_a_child(limited)
