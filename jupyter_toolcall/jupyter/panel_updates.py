@@ -195,7 +195,7 @@ class PanelUpdates:
 
     def _with_comparisons(self, rows: Rows) -> Rows:
         """Add what is new of the comparisons that a panel shows."""
-        unasked = compared_with(self.view.branches)
+        unasked = compared_with(self.view.store.rows().branches)
         shown = shown_comparisons(self.comparisons, self.view.branch_views, unasked)
         return self.view.store.with_comparisons(rows, shown)
 
@@ -211,7 +211,7 @@ class PanelUpdates:
             self.send_whole()
         if not heads <= self.view.branch_views.keys():
             raise UsageError("that branch can't be compared: it is out of view, or lies ahead")
-        if sides == UNASKED and compared_with(self.view.branches) is None:
+        if sides == UNASKED and compared_with(self.view.store.rows().branches) is None:
             raise UsageError("there is no other branch in view to compare with")
         self._forget(sides)
         self.comparisons = [*self.comparisons, sides][-COMPARED:]

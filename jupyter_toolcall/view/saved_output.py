@@ -20,15 +20,10 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     """Return the MIME bundle of a session; `since` is the entry before the cell's own.
 
     Each row and each entry is a JSON text: JupyterLab copies all of an output's data several
-    times, and a text costs it nothing. Durations are whole seconds, so that two equal runs leave
-    equal outputs, and a notebook under version control does not change.
+    times, and a text costs it nothing.
     """
     kept = filter(None, (row.saved() for row in rows.extensions))
-    timed = {
-        name: tuple(replace(row, ms=round(row.ms, -3)) for row in getattr(rows, name))
-        for name in ("calls", "turns", "branches")
-    }
-    rows = with_graph(replace(rows, extensions=tuple(kept), **timed))
+    rows = with_graph(replace(rows, extensions=tuple(kept)))
     context = cursor.context
     journal = sendable_data(journal_part(context.journal, cursor.head, since))
     journal["events"] = json_texts(journal["events"])

@@ -116,11 +116,6 @@ class ViewRows:
     """What the panel has."""
     _reader: BranchReader = field(init=False)
 
-    @property
-    def branches(self) -> tuple[BranchRow, ...]:
-        """The rows of the branches that the panel has."""
-        return (*self.store.tables["branches"].values(),)
-
     # -- all rows, or what changed ----------------------------------------------------------
 
     def whole(
@@ -164,7 +159,8 @@ class ViewRows:
         rows = Rows((session,), extensions=extensions)
         if not continues_at_once:
             # Its id is the head, which moves.
-            gone = [row for row in self.branches if row.current and row.id != cursor.head]
+            rows_there = self.store.tables["branches"].values()
+            gone = [row for row in rows_there if row.current and row.id != cursor.head]
             drop = tuple(Drop("branches", row.id) for row in gone)
             rows = replace(rows, branches=(self._branch_row(self._shown_branch()),), drop=drop)
         return self._new_rows(rows, path, calls, names)
@@ -275,9 +271,16 @@ def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionR
     """Return all rows of a session as a notebook keeps them, with its comparisons."""
     view = ViewRows()
     rows = view.whole(cursor, session, extensions)
-    # Nobody decides on a saved call that has run: two equal runs are saved alike.
+    # Two equal runs are saved alike, so that a notebook under version control does not change:
+    # nobody decides on a saved call that has run, and durations are whole seconds.
     calls = (row if row.call in cursor.state.open else replace(row, bound="") for row in rows.calls)
-    return with_differences(replace(rows, calls=(*calls,)), view.branch_views)
+    timed = {"calls": calls, "turns": rows.turns, "branches": rows.branches}
+    rounded = {name: tuple(map(_in_seconds, table)) for name, table in timed.items()}
+    return with_differences(replace(rows, **rounded), view.branch_views)
+
+
+def _in_seconds(row: Any) -> Any:
+    return replace(row, ms=round(row.ms, -3))
 
 
 def all_rows(cursor: Cursor, name: str) -> Rows:
