@@ -196,8 +196,7 @@ def _receiver(view: BranchView, call: CallRecord) -> str:
 
 
 def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else readable_json(value)
-    return text if len(text) <= LONG else f"{text[:LONG]}…"
+    return cut(value if isinstance(value, str) else readable_json(value), LONG)
 
 
 def _outcome_texts(call: CallRecord) -> tuple[str, str]:
@@ -276,10 +275,9 @@ def _asks_person(view: BranchView, call: CallRecord) -> bool:
 
 def _with_questions(row: CallRow, call: CallRecord) -> CallRow:
     """Return the row of a call with the questions of its tool."""
-    questions = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
-    why = PAGE if any(question.url for question in questions) else FORM
-    shown_digest = round_digest(call)
-    return replace(row, status="input required", questions=questions, bound=shown_digest, why=why)
+    asked = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
+    why = PAGE if any(question.url for question in asked) else FORM
+    return replace(row, status="input required", questions=asked, bound=round_digest(call), why=why)
 
 
 def _with_rounds(row: CallRow, call: CallRecord) -> CallRow:
