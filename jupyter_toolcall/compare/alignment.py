@@ -13,6 +13,7 @@ from ..core.call_record import SAVE, CallRecord, objects_of
 from ..core.errors import Absent
 from ..core.events import Interrupted, Made, Producer, Uses
 from ..core.interface_text import t
+from ..core.json_data import mapped
 from ..core.recorded_calls import CallEnd
 from ..core.secrets import Hide
 from ..core.state import State
@@ -328,16 +329,5 @@ def _argument(
     """Objects that stand beside each other are the same argument, whatever they are called."""
     if name not in left or name not in right:
         return Others(*(shown(side[name]) if name in side else None for side in (left, right)))
-    same = _with_names(left[name], right_names) == right[name]
-    return Same() if same else difference(left[name], right[name])
-
-
-def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return names.get(value, value)
-        case list():
-            return [_with_names(item, names) for item in value]
-        case dict():
-            return {key: _with_names(item, names) for key, item in value.items()}
-    return value
+    renamed = mapped(left[name], str, lambda text: right_names.get(text, text))
+    return Same() if renamed == right[name] else difference(left[name], right[name])

@@ -55,6 +55,24 @@ def json_data(value: Any) -> Any:
     return json.loads(_PLAIN.encode(value))
 
 
+def mapped(data: Any, kind: type, change: Callable[..., Any], *, keys: bool = False) -> Any:
+    """Return JSON data with what `change` returns in place of each part of a kind, such as `str`.
+
+    With `keys` the keys of objects are such parts too.
+    """
+    if isinstance(data, kind):
+        return change(data)
+    match data:
+        case Mapping():
+            items = ((key, mapped(part, kind, change, keys=keys)) for key, part in data.items())
+            return {mapped(key, kind, change) if keys else key: part for key, part in items}
+        case list():
+            return [mapped(part, kind, change, keys=keys) for part in data]
+        case tuple():
+            return tuple(mapped(part, kind, change, keys=keys) for part in data)
+    return data
+
+
 def exact_data(value: Any) -> Any:
     """Return JSON data in a form that a browser reads without changing it.
 

@@ -7,13 +7,13 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
 from .errors import Absent
 from .events import Decided, Event, from_json, to_json
-from .json_data import at_path, replaced_at
+from .json_data import at_path, mapped, replaced_at
 
 LEAST = 8
 """The fewest characters of a known secret, such as a header's value: shorter ones are in words."""
@@ -203,7 +203,7 @@ class Secrets:
         """
         if not self.occur(data):
             return data, tuple(sorted(keys))
-        texts = {key for text in _texts(data) for key in _MARKER.findall(text)} - {*keys}
+        texts = marker_keys(data) - {*keys}
         used = {*keys}
 
         def unlike_texts(key: str) -> str:
@@ -222,7 +222,7 @@ class Secrets:
         def marker(match: re.Match[str]) -> str:
             return f"{{secret:{name(keys[match[0]])}}}"
 
-        return _mapped(data, lambda text: pattern.sub(marker, text))
+        return mapped(data, str, lambda text: pattern.sub(marker, text), keys=True)
 
     def unfinished(self, text: str) -> str:
         """Return a growing text with secrets hidden, without an end that may begin a secret."""
@@ -247,7 +247,7 @@ class Secrets:
         def value(match: re.Match[str]) -> str:
             return self._value(match[1]) if match[1] in keys else match[0]
 
-        return _mapped(data, lambda text: _MARKER.sub(value, text) if "{secret:" in text else text)
+        return mapped(data, str, lambda text: _MARKER.sub(value, text), keys=True)
 
     def variable(self, text: str, keys: Collection[str]) -> str:
         """Return the variable whose whole value a marker stands for; "" for any other text.
@@ -279,7 +279,16 @@ def hiding(environment: Mapping[str, str]) -> Hide:
 
 def marker_keys(data: Any) -> set[str]:
     """Return the keys of all that reads as a marker."""
-    return {key for text in _texts(data) for key in _MARKER.findall(text)}
+    match data:
+        case str():
+            return {*_MARKER.findall(data)}
+        case Mapping():
+            parts: Iterable[Any] = itertools.chain.from_iterable(data.items())
+        case list() | tuple():
+            parts = data
+        case _:
+            return set()
+    return set[str]().union(*map(marker_keys, parts))
 
 
 def _spelled(key: str, secret: str) -> Iterator[tuple[str, str]]:
@@ -309,32 +318,6 @@ def _holds(data: Any, values: Keys) -> bool:
         return _holds(str(data), values)
     names = getattr(cls, "__struct_fields__", ()) or getattr(cls, "__slots__", ())
     return any(_holds(getattr(data, name), values) for name in names)
-
-
-def _mapped(data: Any, change: Callable[[str], str]) -> Any:
-    match data:
-        case str():
-            return change(data)
-        case Mapping():
-            return {_mapped(key, change): _mapped(item, change) for key, item in data.items()}
-        case list():
-            return [_mapped(item, change) for item in data]
-        case tuple():
-            return tuple(_mapped(item, change) for item in data)
-    return data
-
-
-def _texts(data: Any) -> Iterator[str]:
-    match data:
-        case str():
-            yield data
-        case Mapping():
-            for key, item in data.items():
-                yield from _texts(key)
-                yield from _texts(item)
-        case list() | tuple():
-            for item in data:
-                yield from _texts(item)
 
 
 _MARKED: Mapping[str, tuple[str, ...]] = {

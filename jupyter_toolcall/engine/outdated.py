@@ -20,8 +20,8 @@ from ..core.events import (
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.state import State
-from ..tools.tool import Tool
-from ..tools.tool_version import PYTHON, pinned_change
+from ..tools.tool import Tool, pinned_change
+from ..tools.tool_version import PYTHON
 from .cursor import SessionContext
 
 

@@ -27,7 +27,6 @@ from pydantic import BaseModel
 
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import FrozenDict, FrozenList
-from ..tools.tool_version import container_data, first_content, is_plain
 from ..tools.value_digests import content_digest, is_frozen
 
 WIDE = 96
@@ -312,14 +311,10 @@ def constant(value: Any) -> Code:
 
 
 def _is_constant(value: Any) -> bool:
-    """Return whether a value is plain data that is what it was when a tool first used it."""
-    if type(value) in (list, dict, set):
-        parts = [*value.items()] if isinstance(value, dict) else value
-        is_same = first_content(value) == content_digest(container_data(value))
-        return is_same and all(map(_is_constant, parts))
-    if type(value) is tuple:
-        return all(map(_is_constant, value))
-    return is_plain(value) or is_frozen(value)
+    """Return whether a value is plain data."""
+    if type(value) in (list, dict, set, tuple):
+        return all(map(_is_constant, [*value.items()] if isinstance(value, dict) else value))
+    return is_frozen(value)
 
 
 def quoted(text: str) -> str:

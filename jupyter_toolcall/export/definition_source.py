@@ -17,7 +17,6 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.tool_version import defaults_of
 from ..tools.value_digests import functions_in
 from .code import Unwritable, definition_name
 
@@ -169,9 +168,10 @@ def _fits(found: Definition, thing: Any, codes: Iterable[CodeType]) -> bool:
 
 def _has_fields(node: ast.ClassDef, cls: type, found: Definition) -> bool:
     """Return whether a class has the fields that a source says, with the same plain defaults."""
-    defaults: dict[str, Any] = {}
-    for name, value in (*getattr(cls, "_field_defaults", {}).items(), *defaults_of(cls)):
-        defaults.setdefault(name, value)
+    of_fields = (getattr(cls, f"__{kind}_fields__", {}) for kind in ("dataclass", "pydantic"))
+    defaults = {name: part.default for parts in of_fields for name, part in parts.items()}
+    defaults |= getattr(cls, "_field_defaults", {})
+    defaults |= {name: member.value for name, member in getattr(cls, "_member_map_", {}).items()}
     fields, values = set[str](), dict[str, ast.expr | None]()
     for part in node.body:
         match part:

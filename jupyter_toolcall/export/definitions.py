@@ -23,7 +23,7 @@ from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.code_names import names_in
+from ..tools.tool_version import names_in
 from .code import (
     INDENT,
     MAIN,
@@ -338,6 +338,8 @@ class Slice:
     done: set[Need] = field(default_factory=set)
     meanings: dict[str, object] = field(default_factory=dict)
     """For each name what it means, since a script has one meaning for it."""
+    state: set[str] = field(default_factory=set)
+    """The variables that the chosen functions change."""
 
     def adding(self, needs: Iterable[Need]) -> Slice:
         """Return this with more that is needed. Raises Unwritable where it cannot be written."""
@@ -371,6 +373,8 @@ class Slice:
             self._choose_import(statement.imports, text.values.get(statement.imports.alias))
         else:
             if isinstance(statement.node, COMPOUND) and need.name in text.values:
+                if need.name in self.state:
+                    raise Unwritable(f"{need.name}, which changes from call to call")
                 # A loop or a block does other things too: its constant is taken out of it.
                 code = self._constant(need.name, text.values[need.name])
                 line = f"{need.name} = {code.text}" if code.text != need.name else ""
@@ -462,6 +466,7 @@ class Slice:
         if not is_source and now is need.thing:
             self._import(Import(need.module, need.name, need.name))
             return
+        self.state.update(names_in(top.code)["state"])
         values = self._own_values(need, bare, top)
         statement = _statement(need.thing, bare, top, text)
         for name in sorted({*statement.uses} - {*values, *top.code.co_freevars, need.name}):
@@ -484,7 +489,7 @@ class Slice:
     def _own_values(self, need: Need, bare: Any, top: Definition) -> dict[str, Code]:
         """Return what a definition has from where it stood: free variables, defaults, bases."""
         free = {*top.code.co_freevars} - {"__class__", need.name}
-        if changing := sorted(free & names_in(top.code).rebound):
+        if changing := sorted(free & names_in(top.code)["state"]):
             raise Unwritable(f"{need.name}, which changes {changing[0]} from call to call")
         bases = {base.__name__: base for base in getattr(bare, "__bases__", ())}
         annotated = (attempt(inspect.get_annotations, bare)[0] or {}).values()

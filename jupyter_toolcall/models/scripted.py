@@ -8,6 +8,7 @@ from typing import Any
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.events import Call
+from ..core.json_data import mapped
 from ..schemes.messages import Reply, Request, call_id
 from ..schemes.select import SELECT
 
@@ -110,11 +111,6 @@ def _turn(item: Item) -> _Turn:
 
 def filled(value: Any, newest: Mapping[str, str]) -> Any:
     """Return arguments with the newest object of each type in place of `"$Type"`."""
-    match value:
-        case str() if value.startswith("$") and newest.get(value[1:]) is not None:
-            return newest[value[1:]]
-        case Mapping():
-            return {key: filled(item, newest) for key, item in value.items()}
-        case list() | tuple():
-            return [filled(item, newest) for item in value]
-    return value
+    return mapped(
+        value, str, lambda text: newest.get(text[1:], text) if text.startswith("$") else text
+    )

@@ -23,6 +23,7 @@ from ..core.digests import encode, readable_json
 from ..core.errors import UsageError
 from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
+from ..core.json_data import mapped
 from ..core.recorded_data import copied
 from ..core.state import NAME
 from ..core.text import nearest, visible_text
@@ -233,14 +234,7 @@ def _time(text: str) -> datetime:
 
 def _normal(data: Any) -> Any:
     """Return JSON data with texts in the form in which characters that look alike are the same."""
-    match data:
-        case str():
-            return unicodedata.normalize("NFKC", data)
-        case Mapping():
-            return {_normal(key): _normal(part) for key, part in data.items()}
-        case list() | tuple():
-            return [*map(_normal, data)]
-    return data
+    return mapped(data, str, lambda text: unicodedata.normalize("NFKC", text), keys=True)
 
 
 _DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "reject"}

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.errors import CallError, DefinitionError
+from ..core.json_data import mapped
 from ..core.secrets import hiding
 from ..core.text import nearest
 from .definition_defaults import (
@@ -85,7 +86,7 @@ def read_definition(data: Any) -> Definition:
         endpoint=_read_endpoint(endpoint) if endpoint else None,
         defaults=_read_defaults(part.get("defaults", {})),
         fixed=_read_static(part.get("static_parameters", [])),
-        result=_read_result(part.get("result")),
+        result=mapped(part.get("result"), str, lambda text: parse_text(text, "result")),
         notes=tuple(notes),
         data={
             "type": kind,
@@ -177,17 +178,6 @@ def _read_static(data: Any) -> dict[str, Any]:
         elif part.get("required"):
             raise DefinitionError(f"{where}.default: is missing, and {part['name']} is required")
     return fixed
-
-
-def _read_result(data: Any) -> Any:
-    match data:
-        case str():
-            return parse_text(data, "result")
-        case dict():
-            return {key: _read_result(value) for key, value in data.items()}
-        case list():
-            return [_read_result(value) for value in data]
-    return data
 
 
 # -- defaults -----------------------------------------------------------------------------

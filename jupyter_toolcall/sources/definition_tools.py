@@ -21,6 +21,7 @@ from pydantic import SecretBytes, SecretStr
 from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
 from ..core.interrupts import attempt
+from ..core.json_data import mapped
 from ..core.secrets import hiding
 from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
@@ -378,23 +379,15 @@ def _set_variables(
     if definition.result is None:
         return Changed({"ok": True, **changed}, changed)
     scope: Scope = {"params": arguments, "vars": {**variables, **changed}}
-    return Changed(_filled_result(definition.result, scope), changed)
 
+    def filled(text: Template) -> Any:
+        # What is not set is null, or left out.
+        values = [p if isinstance(p, str) else attempt(p.value, scope)[0] for p in text.parts]
+        if text.typed:
+            return values[0]
+        return "".join(v if isinstance(v, str) else encode(v) for v in values if v is not None)
 
-def _filled_result(result: Any, scope: Scope) -> Any:
-    """Return a result with its texts filled in; what is not set is null, or left out."""
-    match result:
-        case Template(parts, typed):
-            values = [p if isinstance(p, str) else attempt(p.value, scope)[0] for p in parts]
-            if typed:
-                return values[0]
-            texts = (v if isinstance(v, str) else encode(v) for v in values if v is not None)
-            return "".join(texts)
-        case dict():
-            return {key: _filled_result(value, scope) for key, value in result.items()}
-        case list():
-            return [_filled_result(value, scope) for value in result]
-    return result
+    return Changed(mapped(definition.result, Template, filled), changed)
 
 
 def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: Tool) -> Tool:

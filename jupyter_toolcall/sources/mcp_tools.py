@@ -26,8 +26,7 @@ from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
 from ..tools.plain_data import well_formed
 from ..tools.running_tool import InputRequired, InputResponse
-from ..tools.tool import Tool
-from ..tools.tool_version import pinned_change
+from ..tools.tool import Tool, pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from .definition_dialects import schema_for_models
 from .definition_schema import ArgumentChecker

@@ -14,6 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.interrupts import attempt, class_name
+from ..core.json_data import mapped
 from ..core.text import own_text, shortened_text
 from .json_structure import without_objects
 from .table_classes import cell_free_text, may_quote_cells, plan_text
@@ -54,14 +55,7 @@ def uncut_data(value: object) -> Any:
 
 def short_texts(data: Any) -> Any:
     """Return JSON data in which each very long text is its beginning and its size."""
-    match data:
-        case str():
-            return cut(data, SHORTENED)
-        case list():
-            return [short_texts(item) for item in data]
-        case dict():
-            return {key: short_texts(item) for key, item in data.items()}
-    return data
+    return mapped(data, str, lambda text: cut(text, SHORTENED))
 
 
 def _jsonable(value: object, nan_is_null: bool = False) -> tuple[Any, str]:
@@ -71,21 +65,10 @@ def _jsonable(value: object, nan_is_null: bool = False) -> tuple[Any, str]:
     # Encoding raises here, and not when the journal is written.
     text = encode(data)
     if nan_is_null and '"NaN"' in text:
-        data = well_formed(_without_nan(plain))
+        # As in a column of pandas.
+        data = well_formed(mapped(plain, float, lambda n: None if math.isnan(n) else n))
         text = encode(data)
     return data, text
-
-
-def _without_nan(data: Any) -> Any:
-    """Return data in which a number that is missing is None, as in a column of pandas."""
-    match data:
-        case float():
-            return None if math.isnan(data) else data
-        case list():
-            return [_without_nan(item) for item in data]
-        case dict():
-            return {key: _without_nan(item) for key, item in data.items()}
-    return data
 
 
 def _plain(value: Any) -> Any:

@@ -45,7 +45,7 @@ from .tool import (
     parameters_schema,
     tool_options,
 )
-from .tool_version import version_with
+from .tool_version import version_of
 
 Parameter = inspect.Parameter
 
@@ -80,7 +80,7 @@ def from_function(
         makes=created_types(annotations, kinds),
         origin=Origin(function),
     )
-    return replace(made, version=version_with(made.other_code, function))
+    return replace(made, version=version_of(function, **made.other_code))
 
 
 def _returned_text(function: Any) -> str:
@@ -297,7 +297,7 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
                 made = _with_receiver(made, cls, kinds)
             else:
                 made = replace(made, instance=group, subject=instance)
-        version = version_with(made.other_code, origin.function, cls)
+        version = version_of(origin.function, cls, **made.other_code)
         yield replace(made, group=group, about=about, origin=origin, version=version)
 
 
@@ -311,7 +311,7 @@ def from_bound_method(method: Any, kinds: Kinds) -> Tool:
         instance=_own_text(subject, "name") or kind_name(cls),
         subject=subject,
         origin=Origin(function, cls, method.__name__),
-        version=version_with(made.other_code, function, cls),
+        version=version_of(function, cls, **made.other_code),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, overload
 
 from ..core.errors import DefinitionError
 from ..core.recorded_data import recorded
+from ..core.text import visible_text
 from .executors import AnyExecutor, executor_named
 from .object_references import kinds_in
 from .running_tool import InputResponse
@@ -216,7 +217,7 @@ class Tool(ToolDefinition):
     @property
     def other_code(self) -> Mapping[str, Callable[..., Any]]:
         """What runs beside its function, and so is part of its version, by role."""
-        functions = {"resumable": self.resume, "checked": self.validator}
+        functions = {"resume": self.resume, "its check": self.validator}
         return {role: function for role, function in functions.items() if function is not None}
 
     def parts(self) -> Mapping[str, str]:
@@ -226,12 +227,31 @@ class Tool(ToolDefinition):
         """
         if self.origin is None:
             return self.pinned or {"": self.version()}
-        parts = parts_of(self.origin.function, self.origin.owner)
-        if self.validator is not None:
-            checking = parts_of(self.validator)
-            # An object that is called has no function of its own.
-            parts = {**checking, **parts, "its check": checking.get("", "")}
-        return parts if self.resume is None else {**parts, "resume": parts_of(self.resume)[""]}
+        return parts_of(self.origin.function, self.origin.owner, **self.other_code)
+
+
+def pinned_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Return what a server changed in the definition of a tool, with the texts around it.
+
+    >>> pinned_change({"description": "Add."}, {"description": "Add, and mail it."})
+    'its description was "Add.", and is "Add, and mail it."'
+    """
+    names = (name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name))
+    texts = ((name, before.get(name, ""), now.get(name, "")) for name in names)
+    return "; ".join(
+        f"its {name} was {_around(was, text)}, and is {_around(text, was)}"
+        for name, was, text in texts
+    )
+
+
+def _around(text: str, other: str) -> str:
+    """Return the part of a text where it begins to differ from another one, in quotes."""
+    same = 0
+    while same < len(text) and text[same] == other[same : same + 1]:
+        same += 1
+    begin = max(0, same - 40)
+    part = visible_text(text[begin : same + 80], 140)
+    return f'"{"…" * (begin > 0)}{part}{"…" * (same + 80 < len(text))}"' if text else "empty"
 
 
 def parameters_schema(tool: ToolDefinition) -> Mapping[str, Any]:

@@ -546,6 +546,20 @@ LIBRARY_PARTS: dict[str, Parts] = {
 _LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}
 
 
+_DATA = frozenset(
+    {"array", "datetime", "decimal", "fractions", "pathlib", "re", "uuid", "zoneinfo", *_LIBRARIES}
+)
+"""The packages whose values are data, but for generators of random numbers."""
+
+
+def is_data(value: object) -> bool:
+    """Return whether a value counts by its content where code has it as a constant."""
+    cls = type(value)
+    roots = {base.__module__.partition(".")[0] for base in cls.__mro__}
+    is_of_library = not roots.isdisjoint(_DATA) and "random" not in cls.__module__
+    return is_of_library or issubclass(cls, (range, slice, *SCALARS)) or is_frozen(value)
+
+
 def is_frozen(value: object) -> bool:
     """Return whether a value cannot change, so that it needs no copy.
 

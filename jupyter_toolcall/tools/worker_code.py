@@ -45,21 +45,16 @@ class SentCode:
 
     @classmethod
     def of(cls, function: Callable[..., Any], owner: type | None) -> SentCode:
-        return cls(function, owner, _code_parts(function, owner))
+        return cls(function, owner, parts_of(function, owner))
 
     def difference(self) -> str:
         """Return what is another one in this process; "" where all is the same."""
-        parts = _code_parts(self.function, self.owner)
+        parts = parts_of(self.function, self.owner)
         # What is installed on one side only is followed there and not here.
         names = sorted(
             name for name in parts.keys() & self.parts if parts[name] != self.parts[name]
         )
         return ", ".join(name or "its function" for name in names[:4])
-
-
-def _code_parts(function: Callable[..., Any], owner: type | None) -> Mapping[str, str]:
-    # What a cell defines is sent itself, with its containers as they are by then.
-    return parts_of(function, owner, with_data=getattr(function, "__module__", "") != "__main__")
 
 
 _SENT_CODE: dict[str, bytes] = {}

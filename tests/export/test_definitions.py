@@ -256,7 +256,7 @@ def make(log):
     return add
 tools = [make([])]
 """,
-        "it is add, which uses log, a list that no literal says",
+        "it is add, which changes log from call to call",
     ),
     "a closure over a lambda": (
         """

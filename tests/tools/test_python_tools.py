@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from jupyter_toolcall import Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.tools.object_references import references, replace_names
-from jupyter_toolcall.tools.tool_version import fingerprint
 
 
 class Potato:
@@ -256,40 +255,6 @@ def test_a_default_that_is_no_json_is_not_told_but_holds() -> None:
 
     properties = Toolbox(tool(f))["f"].parameters["properties"]
     assert "default" not in properties["x"]
-
-
-def test_a_version_follows_the_code_and_not_its_place() -> None:
-    source = "def helper(x):\n    return x + {n}\ndef f(x):\n    return helper(x) * SCALE\n"
-
-    def version(text: str, scale: int = 1) -> str:
-        space: dict[str, Any] = {"SCALE": scale, "__name__": "cell"}
-        exec(text, space)
-        return fingerprint(space["f"])
-
-    same = version(source.format(n=1))
-    assert version("# moved\n\n\n" + source.format(n=1)) == same
-    assert version(source.format(n=2)) != same
-    assert version(source.format(n=1), scale=2) != same
-
-
-def test_a_version_follows_defaults_and_what_a_closure_holds() -> None:
-    def make(n: int) -> Callable[[int], int]:
-        def f(x: int, *, k: int = n) -> int:
-            return x + n + k
-
-        return f
-
-    assert fingerprint(make(1)) == fingerprint(make(1)) != fingerprint(make(2))
-
-
-def test_a_class_in_two_toolboxes_has_one_schema_and_two_versions_of_its_own() -> None:
-    class Oven:
-        def heat(self, degrees: int) -> None:
-            """Heat it."""
-
-    first, second = Toolbox(Oven)["Oven_heat"], Toolbox(Oven, Potato)["Oven_heat"]
-    assert first.parameters["properties"]["degrees"] == second.parameters["properties"]["degrees"]
-    assert first.version is not second.version
 
 
 def test_what_a_reload_changes_in_a_function_is_read_again() -> None:

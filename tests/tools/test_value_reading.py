@@ -34,6 +34,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from pydantic import BaseModel, PrivateAttr
 
+from jupyter_toolcall import Toolbox, kitchen
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.tools.plain_data import plain_data
 from jupyter_toolcall.tools.value_copies import private
@@ -307,7 +308,8 @@ def test_equal_content_has_one_digest_and_a_copy_is_private(name: str) -> None:
 
 
 PROBE = """
-from tests.tools.test_value_reading import CHANGES, content_of
+from tests.tools.test_value_reading import CHANGES, Toolbox, content_of, kitchen
+print([tool.version() for tool in Toolbox(kitchen.Potato)])
 print([content_of(make()) for name, (make, _) in CHANGES.items() if name != "functions"])
 """
 
@@ -324,7 +326,8 @@ def test_a_digest_is_the_same_in_another_process() -> None:
         for seed in ("0", "1")
     }
     here = [content_of(make()) for name, (make, _) in CHANGES.items() if name != "functions"]
-    assert outputs == {f"{here}\n"}
+    versions = [tool.version() for tool in Toolbox(kitchen.Potato)]
+    assert outputs == {f"{versions}\n{here}\n"}
 
 
 scalars = st.one_of(
