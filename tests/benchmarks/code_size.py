@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 456,
     "all": 38_635,
     "Python files": 260,
-    "Python tests": 54_699,
+    "Python tests": 54_697,
     "TypeScript": 11_852,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -260,10 +260,8 @@ def test_a_page_counts_as_right_what_a_kernel_counts_as_right(call: tuple[str, A
         for guessed in ({argument.name: json.loads(text)} for text in values):
             assert right_argument(argument.name, guessed, asked)
         assert right_argument(argument.name, {}, asked) == (left_out or argument.optional)
-        if not argument.optional and argument.name in call[1]:
-            assert values
-        else:
-            assert left_out
+        is_written = not argument.optional and argument.name in call[1]
+        assert values if is_written else left_out
 
 
 def right_argument(name: str, guessed: Mapping[str, Any], call: Call) -> bool:
