@@ -122,7 +122,7 @@ class Made(Part, frozen=True):
     shown: str = ""
     changed: str = ""
     """The argument (`plates.0`) that a function changed in place: this object is its new value. ""
-    for a result or a part of one, also where a method returns the object that it changed."""
+    for a result or a part of one, also for a receiver that counts as the result of its method."""
     withheld: bool = False
     """Whether the model gets its name and type alone: a tool made it of withheld columns."""
     name: str = ""

@@ -15,7 +15,7 @@ RECENT = 128
 """The most results that are kept because they were computed last."""
 KEPT = ("00", "40", "80", "c0")
 """Ends of ids: one entry in 64 has one of them. Its result is kept for good, so that any other
-result is at most about 64 steps away."""
+result takes few steps."""
 
 
 class Fold(Generic[S]):

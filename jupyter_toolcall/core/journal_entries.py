@@ -55,7 +55,7 @@ class Entry(DataRecord, frozen=True):
     @property
     def is_effective(self) -> bool:
         """Whether it can let a call run: it is verified, and its calls cannot have run elsewhere
-        (from a copy of the journal, or in lines that were lost)."""
+        (from a copy of the journal, in lines that were lost, or in a kernel that has ended)."""
         return self.verified and "may_have_run" not in self.meta
 
     def line(self, seal: Seal | None = None, previous: str | None = None, event: Any = None) -> str:
