@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_635,
     "Python files": 260,
     "Python tests": 54_697,
-    "TypeScript": 11_852,
+    "TypeScript": 11_851,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

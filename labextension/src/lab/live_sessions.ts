@@ -27,7 +27,7 @@ const STORED = 'jupyter-toolcall:without-output:';
 /** The key of a notebook's metadata that holds its rules. */
 const RULES = 'jupyter_toolcall';
 
-const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
+export const sleep = (ms: number): Promise<true> => new Promise(resolve => setTimeout(() => resolve(true), ms));
 
 /** One live session: its model, and the commands to its kernel. */
 export class LiveSession {

@@ -8,7 +8,7 @@ import { h } from '../view/dom';
 import { announcement, RUNNING, ranByRules } from '../view/head';
 import { isBusy } from '../view/model';
 import { type ExtensionContext, NEXT_COMMAND } from './context';
-import type { LiveSession } from './live_sessions';
+import { type LiveSession, sleep } from './live_sessions';
 import { isSessionVisible, showLive, waitingCount } from './visibility';
 
 /** The last announcement of a session: its subject, the id of its notification, and when the notification before was dismissed. */
@@ -23,8 +23,6 @@ const NOTHING_ANNOUNCED: Announced = { about: '', note: '', gone: -Infinity };
 const SETTLE_MS = 250;
 /** Milliseconds that JupyterLab animates a dismissed notification: a new one would cover it. */
 const DISMISS_MS = 1200;
-
-const sleep = (wait: number): Promise<void> => new Promise(resolve => setTimeout(resolve, wait));
 
 /** Announces the sessions of all open notebooks; each subject is announced once. */
 export class Announcements {

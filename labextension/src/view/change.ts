@@ -3,7 +3,7 @@ import type { CallRow, ObjectRow, PartRow, Previewed } from '../generated/contra
 import { marked } from './compare/differences';
 import { type Child, h, mutedText, scrollingTable, strongText } from './dom';
 import { pictureOf } from './full_preview';
-import { safeImage } from './safe_markup';
+import { picture } from './icons';
 import { oneLine, t, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
@@ -36,7 +36,7 @@ function changedLines(lines: PartRow['lines']): HTMLElement {
 
 function partElement(part: PartRow, alone: boolean, names: readonly string[]): HTMLElement {
   const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
-  const images = part.images.map(safeImage).map((src, index) => (src ? h('img', { class: 'tc-picture', src, alt: names[index] ?? t('Difference') }) : null));
+  const images = part.images.map((image, index) => picture(image, names[index] ?? t('Difference')));
   return h(
     'div',
     'tc-partof',

@@ -1,8 +1,7 @@
 /** The full preview of an object: picture, table, HTML or text. */
 import type { CallRow, ObjectRow, Preview } from '../generated/contract';
 import { type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
-import { safeImage } from './safe_markup';
-import { button } from './icons';
+import { button, picture } from './icons';
 import { cleanMarkup } from './safe_markup';
 import { oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
@@ -128,8 +127,8 @@ function partFor(call: CallRow, { columns, cells }: Preview): Part {
 
 /** A value as a picture, a table or a text; markup is shown in a frame of its own. */
 export function pictureOf(preview: Preview, name: string, place?: Element): Child {
-  const src = safeImage(preview.image);
-  if (src && preview.glyph.length === 0) return h('img', { class: 'tc-picture', src, alt: t('%1, a picture', name) });
+  const image = preview.glyph.length === 0 && picture(preview.image, t('%1, a picture', name));
+  if (image) return image;
   if (preview.columns.length > 0) return h('div', 'tc-tablepart', table(preview), mutedText(oneLine(preview.text)));
   if (preview.html && place) return frame(name, preview.html, place);
   return preview.text && (preview.fields.length === 0 || preview.text.length > 80)

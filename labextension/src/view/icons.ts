@@ -31,6 +31,12 @@ function kindOf(preview: Preview): GlyphName {
   return preview.text ? 'text' : 'object';
 }
 
+/** A picture of a value; null for an address that is no image. */
+export function picture(address: string, alt: string): HTMLElement | null {
+  const src = safeImage(address);
+  return src ? h('img', { class: 'tc-picture', src, alt }) : null;
+}
+
 /** The glyph of an object, in a box of 24 units. */
 export function glyph(preview: Preview): SVGElement {
   const paths = preview.glyph.filter(d => PATH.test(d)).slice(0, 24);

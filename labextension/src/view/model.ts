@@ -59,10 +59,10 @@ export const EMPTY_MODEL: Model = {
 
 /** Above so many rows in all, a session is read and drawn slice by slice. */
 const LARGE = 6000;
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 /** Rows that are read at a time. */
 const SLICE = 500;
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 interface RowReader<Row> {
   read(row: unknown): Row | undefined;

@@ -1,8 +1,7 @@
 /** Objects and values of two branches side by side, with the differences marked. */
 import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
 import { type Child, h, mutedText, scrollingTable, strongText } from '../dom';
-import { safeImage } from '../safe_markup';
-import { glyph, icon, thumb } from '../icons';
+import { glyph, icon, picture, thumb } from '../icons';
 import { clip, oneLine, t, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
@@ -44,7 +43,7 @@ function partElement(one: PartRow, where: SideName, { id, name, preview }: Objec
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
   // Where the right image differs from the left one is drawn after both.
-  const images = (where === 'left' ? one.images.slice(0, 1) : one.images.slice(1)).map(safeImage).filter(Boolean);
+  const images = where === 'left' ? one.images.slice(0, 1) : one.images.slice(1);
   return h(
     'div',
     'tc-partof',
@@ -52,7 +51,7 @@ function partElement(one: PartRow, where: SideName, { id, name, preview }: Objec
     hasText ? (words === null ? h('span', 'muted', t('not there')) : marked(oneLine(words, 200))) : null,
     // The summary is of both sides: once is enough.
     one.says && !hasRows && where === 'right' ? mutedText(oneLine(one.says, 160)) : null,
-    ...images.map((src, index) => h('img', { class: 'tc-picture', src, alt: index ? t('Difference') : t('%1, a picture', name) })),
+    ...images.map((image, index) => picture(image, index ? t('Difference') : t('%1, a picture', name))),
     one.lines.length ? changedLines(one, where) : null,
     hasRows
       ? openable(`${where} ${id} ${one.name}`, one.says, showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where))
@@ -119,10 +118,7 @@ function objectPreview(object: ObjectRow): Child[] {
   return [image(object), ...fields, previewTable(preview, [], 'left'), preview.text ? textLines(preview.text, () => false) : null];
 }
 
-function image({ name, preview }: ObjectRow): Child {
-  const src = safeImage(preview.image);
-  return src ? h('img', { class: 'tc-picture', src, alt: t('%1, a picture', name) }) : null;
-}
+const image = ({ name, preview }: ObjectRow): Child => picture(preview.image, t('%1, a picture', name));
 
 /** The difference of an object on one side: its picture and its differing values. */
 function body(pair: ObjectPair, where: SideName): Child[] {
