@@ -342,7 +342,8 @@ class PanelController:
                 budget.add(tokens, cost)
                 return True
             case commands.ChangeRule(number, name, change):
-                self.session.cursor.context.person_rules.carry_out(number, name, change)
+                context = self.session.cursor.context
+                context.person_rules.carry_out(number, name, change, context.toolbox)
                 self._publish_again()
             case _ if isinstance(command, commands.Look):
                 # A value that a cluster has lost is computed again, which may take long.

@@ -177,7 +177,8 @@ def read_session(setup: SessionSetup, prompt: MappedPrompt) -> Session:
 
 def _writer(path: Path) -> JournalHandle:
     until = time.monotonic() + LOCKED
-    handle = open_journal(path, signer(journals_folder()))
+    # The kernel of the map records a decision, and one of its workers may use it.
+    handle = open_journal(path, signer(journals_folder()), keeps_approvals=True)
     while handle.retry is not None:
         if handle.doubt != HELD_ELSEWHERE or time.monotonic() > until:
             handle.close()

@@ -17,6 +17,7 @@ from ..core.errors import UsageError
 from ..core.interface_text import t
 from ..core.text import unused_name
 from ..tools.tool import Tool
+from ..tools.toolbox import Toolbox
 from .approval_policy import Answer, Rule, Scope
 from .origins import Origins
 from .rule_files import notebook_rules, person_name, sealed_rules, stored_rules, write_rules
@@ -24,7 +25,7 @@ from .rule_files import notebook_rules, person_name, sealed_rules, stored_rules,
 COMPUTER = "person"
 """The name of the rules of this computer that were added from the panel."""
 Until = Literal["run", "today", "removed"]
-Change = Literal["pause", "resume", "remove", "up", "down"]
+Change = Literal["pause", "resume", "remove", "up", "down", "renew"]
 
 
 @dataclass
@@ -81,14 +82,12 @@ class PersonRules:
             raise UsageError("this kernel does not know its notebook; add the rule to this session")
         if until == "run":
             scope = "session"
-        tomorrow = (date.today() + timedelta(days=1)).isoformat()
         added = replace(
             rule,
             name=unused_name(rule.name, {existing.name for existing in self.rules}),
             scope=scope,
-            until={"run": "run", "today": tomorrow, "removed": ""}[until],
-            by=self.person,
-            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            until={"run": "run", "today": _tomorrow(), "removed": ""}[until],
+            **self._made_now(),
         )
         self._set((*self.rules, added))
         return added
@@ -100,8 +99,9 @@ class PersonRules:
         rules[number - 1] = replace(rules[number - 1], **changes)
         self._set((*rules,))
 
-    def carry_out(self, number: int, name: str, change: Change) -> None:
-        """Pause, resume, remove or move the rule of a number, counted from 1, which has this name.
+    def carry_out(self, number: int, name: str, change: Change, tools: Toolbox) -> None:
+        """Pause, resume, remove or move the rule of a number, counted from 1, which has this name;
+        or "renew" it: let one that has ended hold for the code that its tool has now.
 
         Raises UsageError where the list has changed since it was shown.
         """
@@ -111,6 +111,11 @@ class PersonRules:
         match change:
             case "pause" | "resume":
                 self.change(number, paused=change == "pause")
+            case "renew":
+                rule, tool = self.rules[number - 1], tools.get(self.rules[number - 1].tool)
+                code = tool.version() if tool is not None and rule.code else rule.code
+                until = rule.until if rule.until in ("", "run") else _tomorrow()
+                self.change(number, code=code, until=until, **self._made_now())
             case "remove":
                 self.remove(number)
             case "up" | "down":
@@ -134,6 +139,9 @@ class PersonRules:
         """Remove the rules that hold to the end of the run, since another one begins."""
         self.rules = tuple(rule for rule in self.rules if rule.until != "run")
 
+    def _made_now(self) -> dict[str, Any]:
+        return {"by": self.person, "made": datetime.now(UTC).isoformat(timespec="seconds")}
+
     def _demand(self, number: int) -> None:
         if not 0 < number <= len(self.rules):
             raise UsageError(f"there is no rule {number} any more; there are {len(self.rules)}")
@@ -150,6 +158,10 @@ class PersonRules:
                 raise UsageError(f"the rule cannot be kept on this computer: {error}") from None
         self.rules = rules
         self._notebook_had_rules |= bool(_of_scope("notebook", rules))
+
+
+def _tomorrow() -> str:
+    return (date.today() + timedelta(days=1)).isoformat()
 
 
 def _of_scope(scope: Scope, rules: tuple[Rule, ...]) -> list[Rule]:

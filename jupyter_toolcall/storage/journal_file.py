@@ -73,6 +73,8 @@ class JournalLocation:
     files: Files
     header: str = HEADER
     """The first line of a new file."""
+    keeps_approvals: bool = False
+    """Whether an approval in the file starts its call: one kernel uses it in several processes."""
 
 
 def journals_folder() -> Path:
@@ -137,15 +139,22 @@ def read_journal(path: Path, files: Files = DISK, seal: Seal | None = None) -> J
 
 
 def open_journal(
-    path: Path, seal: Seal | None, files: Files = DISK, *, fresh: bool = False
+    path: Path,
+    seal: Seal | None,
+    files: Files = DISK,
+    *,
+    fresh: bool = False,
+    keeps_approvals: bool = False,
 ) -> JournalHandle:
     """Return the journal of a file; entries that are added to it are written to the file.
 
     If the file cannot be written, or another kernel writes it, the journal is kept in memory
     alone, and the note says so. Raises UnreadableJournal for a file that cannot be read, but not
-    with `fresh`: then a new session begins in memory.
+    with `fresh`: then a new session begins in memory. With `keeps_approvals`, an approval in the
+    file starts its call here; else it asks again.
     """
-    return _handle(JournalLocation(path, seal, files), fresh=fresh)
+    location = JournalLocation(path, seal, files, keeps_approvals=keeps_approvals)
+    return _handle(location, fresh=fresh)
 
 
 _written: weakref.WeakValueDictionary[Path, Journal] = weakref.WeakValueDictionary()
@@ -266,7 +275,8 @@ def _locked_handle(
     journal, lines = on_disk, list[str]()
     if existing is None:
         # An approval starts a call in the kernel that recorded it, and in no other.
-        on_disk.mark(CallIndex.of(on_disk).unused_decisions(), "restarted")
+        unused = () if location.keeps_approvals else CallIndex.of(on_disk).unused_decisions()
+        on_disk.mark(unused, "restarted")
     else:
         existing.join(on_disk)
         journal, lines = existing, list(existing.lines(seal, on_disk))

@@ -245,6 +245,17 @@ def test_a_person_pauses_moves_and_removes_rules() -> None:
         rules.remove(2)
 
 
+@pytest.mark.parametrize("ended", [{"code": "of another day"}, {"until": "2024-01-01"}])
+def test_a_rule_that_has_ended_is_used_again_for_the_code_and_the_day_of_today(ended: Any) -> None:
+    session = filling(filled(), filled("Table#2"), filled("Table#3"))
+    rules = session.cursor.context.person_rules
+    rules.add(Rule("fill", "run", name="fill"), "session", "removed")
+    rules.change(1, **ended)
+    assert session.run().calls[0].status == "proposed"
+    rules.carry_out(1, "fill", "renew", session.toolbox)
+    assert [call.status for call in session.run().calls] == ["succeeded"] * 3
+
+
 @pytest.mark.parametrize(
     ("rule", "why"),
     [

@@ -582,7 +582,7 @@ export interface Commands {
   change_rule: {
     number: number;
     name: string;
-    change: "pause" | "resume" | "remove" | "up" | "down";
+    change: "pause" | "resume" | "remove" | "up" | "down" | "renew";
   };
   /** Check the exercise. */
   check: object;

@@ -33,7 +33,7 @@ function ruleItem(rule: RuleRow, index: number, isLast: boolean, isOff: boolean,
       h('p', {}, ...prose(oneLine(rule.says, 400))),
       h('p', 'small', h('b', {}, count), ' ', mutedText(oneLine(rule.holds, 120))),
       h('p', 'small muted', oneLine(rule.ended || rule.made, 200)),
-      h('div', 'tc-row', rule.ended ? null : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: isLast }))
+      h('div', 'tc-row', rule.ended ? change(t('Use it again'), 'renew') : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause'), change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: isLast }))
     )
   );
 }
