@@ -113,3 +113,17 @@ test('tools that were sent later stand with the first ones, and not among the me
   const old = it.all('.tc-msg.old').map(row => row.textContent ?? '');
   assert.deepEqual(old.filter(row => row.includes('tool')), ['=tools2 tools: a, b · 1 tool: c709', '=2 messagescall: peel() · tool: {"result": 1}19']);
 });
+
+test('the exact request opens below its button, before the messages, and has the focus', async () => {
+  const it = await page();
+  it.view.update(whole(rows('finished')));
+  it.click('Messages');
+  it.buttons('Exact request')[0]?.focus();
+  it.click('Exact request');
+  assert.deepEqual(it.sent.at(-1), { type: 'show_request', turn: 2 });
+  it.view.update({ type: 'shown', turn: 2, text: '{"model": "a"}' });
+  const exact = it.one('.tc-exact');
+  assert.equal(exact.textContent, '{"model": "a"}');
+  assert.equal(exact.previousElementSibling?.classList.contains('tc-subhead'), true);
+  assert.equal(document.activeElement, exact);
+});

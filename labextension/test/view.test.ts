@@ -35,6 +35,21 @@ test('steps stand in their order and begin with the name of the tool', async () 
   }
 });
 
+test('neighbours that one rule decided fold behind the first of them', async () => {
+  const { view, all, click, one } = await page();
+  const rows = chain(6);
+  view.update(whole({ ...rows, calls: (rows.calls ?? []).map(call => ({ ...call, by_rule: call.step < 5 ? 'all' : '' })) }));
+  click('Steps');
+  const shown = (): string[] => all('ol[aria-label=Steps] li').filter(item => !item.hidden).map(item => item.dataset.n ?? '');
+  assert.deepEqual(shown(), ['1', '5', '6']);
+  press(one('ol[aria-label=Steps] li button.tool'), 'ArrowDown');
+  assert.equal(document.activeElement?.closest('li')?.getAttribute('data-n'), '5');
+  click('3 more by this rule');
+  assert.deepEqual(shown(), ['1', '2', '3', '4', '5', '6']);
+  click('Hide them');
+  assert.deepEqual(shown(), ['1', '5', '6']);
+});
+
 test('the arrow keys walk the lineage, Enter opens the card, Escape closes it', async () => {
   const { view, node, all, one } = await page();
   view.update(whole(chain(3)));

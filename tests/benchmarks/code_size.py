@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 456,
     "all": 38_652,
     "Python files": 260,
-    "Python tests": 54_706,
-    "TypeScript": 11_851,
+    "Python tests": 54_792,
+    "TypeScript": 11_895,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -204,6 +204,8 @@ def test_a_rule_from_the_card_says_what_it_would_have_done_and_decides_from_then
     expect(rules.get_by_role("listitem")).to_contain_text(["ended", "paused"])
     expect(rules).to_contain_text("The rule 'fill price' ended: the code of fill has changed.")
     frames(page, view, "ended", rules)
+    rules.get_by_role("button", name="Use it again: fill price", exact=True).click()
+    expect(rules.get_by_role("button", name="Pause: fill price", exact=True)).to_be_visible()
     for name in ("fill price 2", "fill price"):
         rules.get_by_role("button", name=f"Remove: {name}", exact=True).click()
     expect(view.get_by_role("button", name=re.compile("^Rules"))).to_be_hidden()

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 import jupyter_toolcall
 
@@ -89,6 +93,22 @@ def test_an_installation_has_what_every_user_needs_and_extras_have_the_others() 
     assert "tidy" not in extras
     lessons = ("lab", "graphql", "mcp", "tables")
     assert extras["demo"] >= set().union(*(extras[name] for name in lessons))
+
+
+def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+    recipe = import_module("yaml").safe_load(read("docs/conda/recipe.yaml"))
+    project = pyproject()["project"]
+    needed = {}
+    for requirement in map(Requirement, project["dependencies"]):
+        # On conda-forge `graphviz` is the program.
+        name = {"graphviz": "python-graphviz"}.get(requirement.name, requirement.name)
+        needed[name] = requirement.specifier
+    listed = (line.partition(" ") for line in recipe["requirements"]["run"])
+    assert {name: SpecifierSet(bounds) for name, _, bounds in listed if name != "python"} == needed
+    assert project["requires-python"] == f">={recipe['context']['python_min']}"
+    assert recipe["context"]["version"] == jupyter_toolcall.__version__
+    entry_points = [command.split(" = ") for command in recipe["build"]["python"]["entry_points"]]
+    assert dict(entry_points) == project["scripts"]
 
 
 def test_the_workflow_leaves_out_tests_that_exist() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,54 @@ NODE = {"node", "nodejs", "npm", "npx", "corepack", "yarn", "yarnpkg"}
 EXTENSION = "share/jupyter/labextensions/jupyter-toolcall"
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
+
+RUN = """
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
+
+def run(tools, call, **options):
+    model = Scripted([call, "Done."])
+    session = Session(tools, model, scheme="flat", approve="all", **options).tell("Go.")
+    assert [call.status for call in session.calls] == ["succeeded"], session.calls
+    assert "<svg" in session.graph._repr_mimebundle_()["image/svg+xml"]
+"""
+EXTRAS = {
+    "": """
+from jupyter_toolcall.kitchen import Potato
+run(Toolbox(Potato), ("Potato_peel", {}), inputs={"potato": Potato()})
+""",
+    "dask": """
+@tool(executor=True, read_only=True)
+def double(n: int) -> int:
+    return 2 * n
+if __name__ == "__main__":
+    run(Toolbox(double), ("double", {"n": 2}), executor="dask")
+""",
+    "graphql": """
+from jupyter_toolcall import from_graphql
+assert len(from_graphql("type Query { hello: String }", endpoint="https://example.org")) == 1
+""",
+    "lab": "import jupyterlab.labapp",
+    "mcp": """
+from mcp.server.mcpserver import MCPServer
+from jupyter_toolcall import from_mcp
+server = MCPServer("math")
+@server.tool()
+def double(n: int) -> int:
+    return 2 * n
+run(from_mcp(server), ("double", {"n": 2}))
+""",
+    "openai": """
+session = Session(Toolbox(), "openai:gpt-5", scheme="flat")
+assert session.cursor.context.model.name == "openai:gpt-5"
+""",
+    "tables": """
+import pyarrow
+from jupyter_toolcall.toolsets import tables
+inputs = {"t": pyarrow.table({"n": [1, 2]})}
+run(Toolbox(tables), ("tables_filter", {"where": "n > 1"}), inputs=inputs)
+""",
+}
+"""For each extra a program that uses it; "" is an installation without any."""
 
 
 def run(command: Sequence[str | Path], env: Mapping[str, str], cwd: Path) -> str:
@@ -148,6 +197,34 @@ def test_a_book_shows_panels_by_the_extension_in_the_wheel_without_a_warning(
     run([python, "-m", "sphinx", "-W", "--keep-going", book, tmp_path / "site"], no_node, tmp_path)
     assert (tmp_path / "site" / "lesson.html").read_text().count("toolcall-rows") == 4
     assert (tmp_path / "site" / "_static" / "toolcall_page.js").stat().st_size > 10_000
+
+
+def test_each_extra_of_a_user_has_a_program_here() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert EXTRAS.keys() - {""} == project["optional-dependencies"].keys() - {"demo", "dev", "docs"}
+
+
+@pytest.fixture(scope="module")
+def uv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The installer that can also choose the oldest versions that are allowed."""
+    folder = tmp_path_factory.mktemp("uv")
+    run([sys.executable, "-m", "venv", folder], os.environ, folder)
+    run([folder / "bin" / "pip", "install", "--quiet", "uv"], os.environ, folder)
+    return folder / "bin" / "uv"
+
+
+@pytest.mark.parametrize("versions", ["highest", "lowest-direct"])
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_alone_is_enough_with_the_newest_and_the_oldest_versions_allowed(
+    extra: str, versions: str, wheel: Path, uv: Path, tmp_path: Path
+) -> None:
+    env = {**os.environ, "OPENAI_API_KEY": "none", "XDG_DATA_HOME": str(tmp_path / "share")}
+    run([uv, "venv", "--quiet", "--python", sys.executable, "env"], env, tmp_path)
+    install: list[str | Path] = [uv, "pip", "install", "--quiet", "--python", "env/bin/python"]
+    package = f"{wheel}[{extra}]" if extra else wheel
+    run([*install, "--resolution", versions, package], env, tmp_path)
+    (tmp_path / "program.py").write_text(RUN + EXTRAS[extra])
+    run([tmp_path / "env" / "bin" / "python", "program.py"], env, tmp_path)
 
 
 def environment_without_it(folder: Path, env: Mapping[str, str]) -> Path:

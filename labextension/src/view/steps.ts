@@ -1,6 +1,6 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import type { CallRow, ToolRow } from '../generated/contract';
-import { afterLayout, type Child, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
+import { afterLayout, type Child, consume, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
@@ -14,6 +14,26 @@ interface StepItem {
   readonly call: CallRow;
   readonly made: string;
   readonly pending: boolean;
+  /** The calls after this one that the same rule decided, if they fold. */
+  readonly following?: number;
+  /** Whether it is folded away. */
+  readonly folded?: boolean;
+}
+
+const MOST_BY_RULE = 2;
+
+/** The items with neighbours of one rule folded behind their first, unless a person opened them or chose one of them. */
+function foldedByRule(items: readonly StepItem[], chosen: string, opened: ReadonlySet<string>): readonly StepItem[] {
+  const runs: StepItem[][] = [];
+  for (const item of items) {
+    const run = runs.at(-1);
+    if (item.call.by_rule && item.call.by_rule === run?.[0]?.call.by_rule) run.push(item);
+    else runs.push([item]);
+  }
+  return runs.flatMap(run => {
+    if (run.length <= MOST_BY_RULE || run.slice(1).some(item => item.call.id === chosen)) return run;
+    return run.map((item, at) => (at ? { ...item, folded: !opened.has(run[0]?.call.id ?? '') } : { ...item, following: run.length - 1 }));
+  });
 }
 
 function stepText(item: StepItem): Child[] {
@@ -30,14 +50,24 @@ function stepText(item: StepItem): Child[] {
   return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason, who];
 }
 
-function stepElement(item: StepItem, open: (call: CallRow) => void): HTMLElement {
+/** Shows and hides the calls that the rule of a call decided after it. */
+function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: (call: CallRow) => void): HTMLElement {
+  const text = isOpen ? t('Hide them') : tn('%1 more by this rule', '%1 more by this rule', following);
+  const onclick = (event: Event): void => {
+    consume(event);
+    toggle(call);
+  };
+  return h('button', { class: 'tc-btn small', key: `fold ${call.id}`, 'aria-expanded': String(isOpen), onclick }, text);
+}
+
+function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLElement | null = null): HTMLElement {
   const { call } = item;
   return h(
     'li',
-    { class: `tc-step ${call.status}`, 'data-n': call.step, onclick: () => open(call) },
+    { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
     icon(stepIcon(call)),
     h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
-    h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
+    h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item), fold && ' ', fold),
     call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
     h('span', { class: 'end', title: warningText(call) }, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
@@ -90,7 +120,12 @@ export class StepList {
   private readonly _earlierText = h('p', 'tc-later');
   private readonly _furtherText = h('p', 'tc-later');
   private readonly _toolList = new ToolList(this._acts);
-  private readonly _rows = keyedChildren(this._list, (item: StepItem) => stepElement(item, this._acts.showCard));
+  /** The first calls of the runs of a rule that a person has opened. */
+  private readonly _opened = new Set<string>();
+  private _view!: ViewState;
+  private readonly _rows = keyedChildren(this._list, (item: StepItem) =>
+    stepElement(item, this._acts.showCard, item.following ? foldButton(item, this._opened.has(item.call.id), call => this._toggle(call)) : null)
+  );
   private _current: Element | null = null;
   readonly element: HTMLElement = this._pane;
 
@@ -102,11 +137,13 @@ export class StepList {
   }
 
   paint(view: ViewState): void {
+    this._view = view;
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
     const [from, to] = shownPart(view.calls.length, chosen);
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
-    const items = stepItems(view, view.calls.slice(from, to));
-    this._rows(items.map(item => ({ key: item.call.id, stamp: [item.call, item.made, item.pending], item })));
+    const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
+    const stamp = (item: StepItem): unknown[] => [item.call, item.made, item.pending, item.following, item.folded, this._opened.has(item.call.id)];
+    this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);
     showFolded(this._earlierText, from, tn('%1 earlier step is not shown.', '%1 earlier steps are not shown.', from));
@@ -121,10 +158,17 @@ export class StepList {
     this._toolList.paint(view);
   }
 
+  private _toggle({ id }: CallRow): void {
+    if (!this._opened.delete(id)) this._opened.add(id);
+    this.paint(this._view);
+  }
+
   private _moveByArrow(event: KeyboardEvent): void {
     const step = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key] as 'nextElementSibling' | undefined;
-    const item = event.target instanceof Element ? event.target.closest('li') : null;
-    const next = step && item?.[step]?.querySelector('button');
+    let item: Element | null | undefined = event.target instanceof Element ? event.target.closest('li') : null;
+    do item = step && item?.[step];
+    while (item instanceof HTMLElement && item.hidden);
+    const next = item?.querySelector('button');
     if (!next) return;
     next.focus();
     event.preventDefault();

@@ -1,7 +1,7 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import type { MessageRow, TurnRow } from '../../generated/contract';
 import { askAgainButton } from '../decisions';
-import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
+import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, redraw, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
 import { button, note } from '../icons';
 import { shownPart } from '../steps';
 import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
@@ -65,11 +65,11 @@ export class MessagesTab {
     this._unit.textContent = turns.length ? measure.unit : '';
     setChildren(this._total, totals(turns, measure, spent, past ? '' : model.session.cost));
     this._total.hidden = turns.length < 2;
-    this._pageBox.replaceChildren(
+    const page =
       chosen === undefined
         ? h('p', 'tc-later', t('No messages yet.'))
-        : requestPage(this._view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this._acts)
-    );
+        : requestPage(this._view, turnOf(shown, chosen, ended ? turns.at(-1) : undefined), spent.get(chosen), this._acts);
+    redraw(this._pageBox, () => this._pageBox.replaceChildren(page));
   });
 
   constructor(private readonly _acts: PanelActions) {}
@@ -178,7 +178,7 @@ function exactRequest(view: ViewState, turn: number, acts: PanelActions): { read
   if (!view.live) return { text: null, way: null };
   const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
   if (shown !== null)
-    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request') }, shown), way: null };
+    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request'), key: 'exact' }, shown), way: null };
   const ask = (): void => acts.send({ type: 'show_request', turn });
   return { text: null, way: button(t('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
 }
@@ -229,10 +229,10 @@ function requestPage(view: ViewState, turn: Turn, spent: TurnRow | undefined, ac
     'div',
     'tc-request',
     heading('first', strongText(t('Request %1', turn.turn)), joined(' · ', asked(spent), since), exact.way),
+    exact.text,
     shareBar(turn),
     ...oldMessages(turn.old),
     ...turn.fresh.map(message => messageElement(message, 'new', '+')),
-    exact.text,
     ...replyRows(view, turn, spent, acts),
     ...resultsAfter(turn)
   );
