@@ -20,7 +20,6 @@ from ..engine.decisions import check_answer, decide_all
 from ..engine.forks import entry_before_reply
 from ..engine.person_model import Written
 from ..previews.rule_offers import offered_rule
-from ..previews.undo import undone
 from ..rules.person_rules import Change, Until
 from ..session.session import Session
 from ..tools.arguments import plain_arguments
@@ -349,7 +348,7 @@ def apply_command(session: Session, command: Command) -> Session:
         case Fork(place) | Checkout(place):
             return session.fork(place)
         case Undo(call):
-            return undone(session, call)
+            return _undone(session, call)
         case Ask(turn):
             return session.fork(entry_before_reply(session.cursor, turn))
         case NameBranch(branch, name):
@@ -418,3 +417,17 @@ def _decided(
             f"call {call.id} is {call.status} by now; look at it and decide again"
         )
     return session if decision is None else session.decide_anew(call_id, decision, **options)
+
+
+def _undone(session: Session, call_id: str) -> Session:
+    """Return a session that stands before the decision on a call. A rule that took it is paused,
+    or it would take it again. Raises UsageError where nobody decided on the call.
+    """
+    call, cursor = session.state.call(call_id), session.cursor
+    if not call.decision_entry:
+        raise errors.UsageError(f"nobody decided on call {call_id}")
+    rules = cursor.context.person_rules
+    for number, rule in enumerate(rules.rules, 1):
+        if call.decided is not None and rule.name == call.decided.rule:
+            rules.change(number, paused=True)
+    return session.fork(cursor.context.journal[call.decision_entry].parent)
