@@ -251,6 +251,8 @@ def run_command(page: Page, command: str, **arguments: object) -> None:
 
 def run_all(page: Page) -> None:
     """Start running every cell as soon as there is a kernel; returns when they are asked for."""
+    # Of a page that was loaded again the notebook is drawn a little before it is the current one.
+    page.wait_for_function(f"Boolean({CURRENT}?.sessionContext)", timeout=START * 1000)
     page.evaluate(f"async () => {{ await {CURRENT}.sessionContext.ready; }}")
     run_command(page, "notebook:run-all-cells")
 
