@@ -67,9 +67,9 @@ function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLEl
     { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
     icon(stepIcon(call)),
     h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
-    h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item), fold && ' ', fold),
+    h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
-    h('span', { class: 'end', title: warningText(call) }, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
+    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
 }
 
