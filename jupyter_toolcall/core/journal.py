@@ -268,8 +268,11 @@ class Journal:
                         self._mark(entry, why)
 
     def mark(self, entries: Collection[str], why: str) -> None:
-        """Mark replies and decisions, by id: their calls may have run elsewhere, so that a person
-        decides on them."""
+        """Mark replies and decisions, by id, so that a person decides again on their calls.
+
+        `why` is "copied" where the calls may have run elsewhere, and "restarted" where the kernel
+        that recorded a decision has ended.
+        """
         for entry_id in entries:
             self._mark(self[entry_id], why)
 

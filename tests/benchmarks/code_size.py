@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 456,
     "all": 38_648,
     "Python files": 259,
-    "Python tests": 54_794,
+    "Python tests": 54_781,
     "TypeScript": 11_895,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -16,7 +16,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,18 +89,33 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
     (folder / "data").mkdir()
     _spare_builds(folder / "config")
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
-    with (folder / "log").open("w") as log:
+    command, env = [str(python), *arguments(place)], environment(folder)
+    with running(command, folder, env, lambda: answers(f"{place.url}/api/status")):
+        yield place
+
+
+@contextmanager
+def running(
+    command: Sequence[str | Path],
+    folder: Path,
+    env: Mapping[str, str],
+    is_up: Callable[[], bool],
+) -> Iterator[None]:
+    """A program in a folder for as long as it lasts; begins when it is up.
+
+    Raises with its log where it does not start.
+    """
+    log, deadline = folder / "log", time.monotonic() + START
+    with log.open("w") as file:
         process = subprocess.Popen(
-            [str(python), *arguments(place)],
-            cwd=folder,
-            env=environment(folder),
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+            command, cwd=folder, env=env, stdout=file, stderr=file, start_new_session=True
         )
     try:
-        wait_served(place, process, folder / "log")
-        yield place
+        while not is_up():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"It did not start:\n{log.read_text()[-3000:]}")
+            time.sleep(0.05)
+        yield
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(30)
@@ -154,15 +169,6 @@ def free_port() -> int:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
-
-
-def wait_served(place: Place, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Returns when the server answers; raises with its log where it does not."""
-    deadline = time.monotonic() + START
-    while not answers(f"{place.url}/api/status"):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"The server did not start:\n{log.read_text()[-3000:]}")
-        time.sleep(0.05)
 
 
 def answers(url: str) -> bool:

@@ -13,6 +13,7 @@ import nbformat
 import pytest
 
 from tests.e2e.kitchen import LOAD, fries_cell
+from tests.e2e.rig import Place, write_notebook
 
 RUNNERS = {
     "nbconvert": ("nbconvert", "--to", "notebook", "--execute", "a.ipynb", "--output", "b.ipynb"),
@@ -34,10 +35,8 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def notebook(folder: Path, options: str) -> None:
-    cells = [nbformat.v4.new_code_cell(s) for s in (LOAD, fries_cell(options), "print(fries)")]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(made, folder / "a.ipynb")
+    sources = (LOAD, fries_cell(options), "print(fries)")
+    write_notebook(Place("jupyterlab", "", folder), "a.ipynb", sources)
 
 
 @pytest.mark.parametrize("runner", RUNNERS)

@@ -6,9 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -17,13 +15,15 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.kitchen import LOAD, expect_status, fries_cell, panel, press
+from tests.e2e.kitchen import expect_status, panel, press
 from tests.e2e.rig import (
     QUIET,
     START,
+    Place,
     cell,
     free_port,
     run_cell,
+    running,
     screenshot,
     served,
     wait_idle,
@@ -31,6 +31,7 @@ from tests.e2e.rig import (
     write_notebook,
     write_settings,
 )
+from tests.e2e.test_headless import notebook
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ("jupyter-collaboration", "jupytext", "marimo", "nbdime", "nbstripout", "nbval", "voila")
@@ -81,30 +82,11 @@ def run(folder: Path, *command: str | Path) -> str:
     return ran.stdout
 
 
-@contextmanager
-def running(folder: Path, *command: str | Path) -> Iterator[str]:
-    """The address of a host for as long as it lasts."""
-    port = free_port()
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [*command, f"--port={port}"], cwd=folder, env=home(folder), stdout=log, stderr=log
-        )
-    try:
-        wait_listening(port, process, folder / "log")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def wait_listening(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Returns when a host takes connections; raises with its log where it does not."""
-    deadline = time.monotonic() + START
-    while process.poll() is None and time.monotonic() < deadline:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"The host did not start:\n{log.read_text()[-3000:]}")
+def listens(port: int) -> bool:
+    """Whether a program takes connections."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 # -- hosts with a page --------------------------------------------------------------------------
@@ -114,16 +96,17 @@ def wait_listening(port: int, process: subprocess.Popen[bytes], log: Path) -> No
 def test_the_panel_is_live_and_a_person_decides(
     page: Page, programs: Path, tmp_path: Path, host: str
 ) -> None:
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PANEL)])
-    nbformat.write(notebook, tmp_path / "a.ipynb")
+    write_notebook(Place("jupyterlab", "", tmp_path), "a.ipynb", [PANEL])
     (tmp_path / "a.py").write_text(MARIMO)
     command: dict[str, tuple[str | Path, ...]] = {
         "voila": (programs / "voila", "a.ipynb", "--no-browser", "--Voila.ip=127.0.0.1"),
         "marimo": (programs / "marimo", "run", "a.py", "--headless", "--no-token"),
     }
     page.set_viewport_size({"width": 1366, "height": 768})
-    with running(tmp_path, *command[host]) as address:
-        page.goto(address)
+    port = free_port()
+    program = [*command[host], f"--port={port}"]
+    with running(program, tmp_path, home(tmp_path), lambda: listens(port)):
+        page.goto(f"http://127.0.0.1:{port}")
         view = page.get_by_role("region", name="Tool calls")
         expect(view.get_by_text("fill", exact=True).first).to_be_visible(timeout=START * 1000)
         screenshot(page, f"{host}-waits")
@@ -159,6 +142,8 @@ def test_two_people_see_one_session_and_one_of_them_decides_once(
         run_cell(ann, 2)
         for person in (ann, ben):
             expect(cell(person, 2)).to_contain_text("[5]")
+            # A page that stays connected would keep the server from ending.
+            person.context.close()
 
 
 # -- programs that read and write notebooks -----------------------------------------------------
@@ -183,9 +168,7 @@ def session_output(notebook: Path) -> Any:
 @pytest.fixture
 def kitchen(tmp_path: Path) -> Path:
     """A folder with a notebook that has a session."""
-    sources = (LOAD, fries_cell("--approve all"), "print(fries)")
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "a.ipynb")
+    notebook(tmp_path, "--approve all")
     return tmp_path
 
 
