@@ -21,11 +21,10 @@ from ..core.errors import Absent, CallError
 from ..core.events import Outcome
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
-from ..core.recorded_data import replace
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..schemes.scheme import completed
-from ..tools.captured_prints import set_prints, stream_proxies
+from ..tools.captured_prints import context_of, stream_proxies
 from ..tools.executors import CallThreads, never_runs
 from ..tools.invoke import TICK
 from ..tools.running_tool import Cancellation, NotBegun, set_cancellation
@@ -191,8 +190,10 @@ class _CallsTogether:
         run = self.running[ready.call_id] = self._opened(ready)
         cursor.running[ready.call_id] = RunningCall(run.began)
         try:
-            run.task = run.context.run(run.execution.task)
-            run.task = replace(run.task, context=run.context.copy())
+            task_context = run.context.run(context_of, run.execution.printed)
+            task_context.run(set_cancellation, run.cancellation)
+            # The task keeps a copy of the context in which it is made.
+            run.task = task_context.run(run.execution.task)
             run.future = submit(context.executor_of(ready.tool) or _THREADS, run.task)
         except BaseException as error:
             self._end_with_error(run, error)
@@ -204,13 +205,10 @@ class _CallsTogether:
         context = self.cursor.context
         executor = context.executor_of(ready.tool)
         execution = ToolExecution(ready, self.cursor.state, context.values, executor)
-        run_context, hooks = copy_context(), around_execution(self.cursor, ready)
-        note = run_context.run(hooks.__enter__)
-        close = lambda: run_context.run(hooks.__exit__, None, None, None)  # noqa: E731
-        run = _Run(execution, context.clock(), run_context, note, close)
-        run_context.run(set_prints, execution.printed)
-        run_context.run(set_cancellation, run.cancellation)
-        return run
+        hooks_context, hooks = copy_context(), around_execution(self.cursor, ready)
+        note = hooks_context.run(hooks.__enter__)
+        close = lambda: hooks_context.run(hooks.__exit__, None, None, None)  # noqa: E731
+        return _Run(execution, context.clock(), hooks_context, note, close)
 
     def _take_arrival(self) -> None:
         """Wait a while for a call to end, and keep its end. Raises KeyboardInterrupt."""

@@ -32,7 +32,7 @@ from ..core.recorded_data import Record, replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..sources.table_sharing import cell_free_error, holds_withheld
-from ..tools.captured_prints import Prints, stream_proxies
+from ..tools.captured_prints import Prints, context_of, stream_proxies
 from ..tools.invoke import error_text, message_text, traceback_text
 from ..tools.object_types import kind_name
 from ..tools.plain_data import well_formed
@@ -270,12 +270,14 @@ def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outc
 
 def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, bool]:
     """Return the outcome of a call, and whether an interrupt came as it ended."""
-    with stream_proxies(execution.printed):
-        task = execution.task()
+    context = context_of(execution.printed)
+    with stream_proxies():
+        task = context.run(execution.task)
         if executor is None:
-            result, description = interruptible(task.result)
+            result, description = context.run(interruptible, task.result)
         else:
-            end = run_on_executor(executor, task, execution.ready.tool.repeatable)
+            repeatable = execution.ready.tool.repeatable
+            end = context.run(run_on_executor, executor, task, repeatable)
     if executor is None:
         return execution.outcome(result, description), False
     stopped = end.interrupted or isinstance(end.error, KeyboardInterrupt)

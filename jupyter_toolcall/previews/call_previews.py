@@ -12,7 +12,6 @@ import asyncio
 import pickle
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock, Thread, Timer, get_ident
@@ -30,7 +29,7 @@ from ..engine.execution import EarlyEnd, ToolExecution, milliseconds
 from ..engine.permission import Ask, Refuse, has_approval, permission_of_policy
 from ..engine.session_values import PreparedCall
 from ..engine.turn import around_execution
-from ..tools.captured_prints import set_prints, stream_proxies
+from ..tools.captured_prints import context_of, stream_proxies
 from ..tools.object_types import kind_of
 from ..tools.running_tool import Cancellation, InputRequired, set_cancellation
 from ..tools.tool_task import TaskEnd, ToolTask, run_task
@@ -231,8 +230,7 @@ class CallPreviews:
             return
         loop = asyncio.get_running_loop()
         trial = self._running = _Trial(notice, execution)
-        run_context = copy_context()
-        run_context.run(set_prints, execution.printed)
+        run_context = context_of(execution.printed)
         run_context.run(set_cancellation, trial.cancellation)
         late = loop.call_later(SECONDS, self._abandon, trial)
         then = partial(loop.call_soon_threadsafe, self._end, trial, late)

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from collections import deque
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from functools import cached_property
 from typing import Any
 from weakref import WeakSet
@@ -139,13 +139,9 @@ class StreamProxy:
 class stream_proxies:
     """Has proxies in the place of the process's streams; what a tool did to them is undone.
 
-    What is printed inside, in this context and in its copies, goes to `prints`, if it is given. Any
-    number of threads may be inside. No interrupt comes between the last line of a tool and the end:
-    it is held, or the thread is not the main one.
+    Any number of threads may be inside. No interrupt comes between the last line of a tool and the
+    end: it is held, or the thread is not the main one.
     """
-
-    def __init__(self, prints: Prints | None = None) -> None:
-        self._prints = prints
 
     def __enter__(self) -> None:
         streams = vars(sys)
@@ -153,11 +149,8 @@ class stream_proxies:
             _running.add(self)
             self._proxies = [_proxy(name, streams.get(name)) for name in STREAMS]
             streams.update(zip(STREAMS, self._proxies, strict=True))
-        self._token = _PRINTS.set(self._prints) if self._prints is not None else None
 
     def __exit__(self, *raised: object) -> None:
-        if self._token is not None:
-            _PRINTS.reset(self._token)
         with _lock:
             _running.discard(self)
             are_others_inside, streams = bool(_running), vars(sys)
@@ -168,12 +161,15 @@ class stream_proxies:
                 streams[name] = _proxy(name, stream) if are_others_inside else stream
 
 
-def set_prints(prints: Prints) -> None:
-    """Let what is printed in this context, and in its copies, go to `prints`.
+def context_of(prints: Prints) -> Context:
+    """Return a copy of this context, in which what is printed inside `stream_proxies` is kept.
 
-    It does so inside `stream_proxies`.
+    This context is left alone: an interrupt or a full stack, which skip what would put a variable
+    back, would otherwise leave it to the notebook, and its later prints would be lost.
     """
-    _PRINTS.set(prints)
+    context = copy_context()
+    context.run(_PRINTS.set, prints)
+    return context
 
 
 def _stream_to_keep(name: str, before: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
-from .captured_prints import Prints, stream_proxies
+from .captured_prints import Prints, context_of, stream_proxies
 from .invoke import error_text, invoke, iterator_items, traceback_text
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
@@ -214,8 +214,9 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
         )
         return TaskEnd(task.tool, error=NotRun(text))
     printed = Prints()
-    with stream_proxies(printed):
-        end = _end_of(task.tool, function, first, arguments, kinds, objects)
+    run = context_of(printed).run
+    with stream_proxies():
+        end = run(_end_of, task.tool, function, first, arguments, kinds, objects)
     return replace(end, prints=printed.text())
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_361,
-    "core + engine + session": 8_248,
-    "tools": 3_515,
+    "core + engine + session": 8_247,
+    "tools": 3_513,
     "sources": 6_054,
     "jupyter": 4_314,
     "view": 1_900,
@@ -29,9 +29,9 @@ LIMITS = {
     "schemes": 1_500,
     "teaching + evaluation": 2_015,
     "storage": 1_050,
-    "rules, budgets, origins, previews": 1_573,
+    "rules, budgets, origins, previews": 1_571,
     "cli, kitchen, toolsets, __init__": 456,
-    "all": 38_648,
+    "all": 38_643,
     "Python files": 259,
     "Python tests": 54_781,
     "TypeScript": 11_895,

@@ -300,9 +300,10 @@ def _now(going: Coroutine[None, None, object]) -> None:
             going.send(None)
 
 
-def run(examples: int, steps: int, number: int) -> Tally:
-    """Return the outcomes of so many walks of so many steps; a case is a step."""
-    began = cpu()
+def failure_of(
+    machine: type[RuleBasedStateMachine], examples: int, steps: int, number: int
+) -> Exception | None:
+    """Return what broke in so many walks of so many steps; None where nothing did."""
     random.seed(number)
     chosen = settings(
         max_examples=examples,
@@ -312,10 +313,18 @@ def run(examples: int, steps: int, number: int) -> Tally:
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate],
     )
+    try:
+        run_state_machine_as_test(seed(number)(machine), settings=chosen)
+    except Exception as error:
+        return error
+    return None
+
+
+def run(examples: int, steps: int, number: int) -> Tally:
+    """Return the outcomes of so many walks of so many steps; a case is a step."""
+    began = cpu()
     with data_directory():
-        try:
-            run_state_machine_as_test(seed(number)(Decisions), settings=chosen)
-        except Exception as error:
+        if error := failure_of(Decisions, examples, steps, number):
             TALLY.broken.append({"law": "unapproved", "how": _where(error), "case": _steps(error)})
     TALLY.seconds = cpu() - began
     return TALLY

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from jupyter_toolcall import Session
@@ -33,7 +29,7 @@ from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.storage.value_store import value_store
 from jupyter_toolcall.view.contract_rows import CallRow
-from tests.faults.decisions import _steps, _where
+from tests.faults.decisions import _steps, _where, failure_of
 from tests.faults.kernels import BOX, EDITED, OBJECTS, OUTSIDE, Disk, Kernel, Model, Notebook, View
 from tests.faults.kernels import inside as inside_of
 from tests.faults.permissions import READ_ONLY, Effect, Ledger
@@ -414,25 +410,16 @@ class Effects(RuleBasedStateMachine):
         call = one_of(data, _done(kernel))
         kernel.fresh = kind == "fresh"
         match kind:
-            case "fork":
-                self.act(
-                    kernel,
-                    interface,
-                    {"type": "fork", "call": call.id},
-                    ["fork", call.id],
-                    lambda s: s.fork(call),
-                )
-                self.act(kernel, interface, {"type": "run"}, ["next"], lambda s: s)
             case "ask":
                 turn = kernel.session.state.call(call.id).turn
                 self.act(kernel, "panel", {"type": "ask", "turn": turn}, [], lambda s: s)
-            case "replay":
+            case "fork" | "replay":
                 self.act(
                     kernel,
                     interface,
-                    {"type": "replay", "call": call.id},
-                    ["replay", call.id],
-                    lambda s: s.replay(call),
+                    {"type": kind, "call": call.id},
+                    [kind, call.id],
+                    lambda s: getattr(s, kind)(call),
                 )
                 self.act(kernel, interface, {"type": "run"}, ["next"], lambda s: s)
             case "fresh":
@@ -619,24 +606,13 @@ def _done(kernel: Kernel) -> list[CallRecord]:
 
 def run(examples: int, steps: int, number: int) -> Tally:
     """Return the outcomes of so many machines of so many steps each; a case is a step."""
-    began, before = cpu(), os.getcwd()
-    random.seed(number)
-    chosen = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
-    with data_directory() as folder, contextlib.ExitStack() as back:
+    began = cpu()
+    with data_directory() as folder:
         notebooks = folder / "notebooks"
         notebooks.mkdir()
-        os.chdir(notebooks)
-        back.callback(os.chdir, before)
-        try:
-            run_state_machine_as_test(seed(number)(Effects), settings=chosen)
-        except Exception as error:
+        with contextlib.chdir(notebooks):
+            error = failure_of(Effects, examples, steps, number)
+        if error:
             law = "duplicate effect" if isinstance(error, AssertionError) else "crash"
             TALLY.broken.append({"law": law, "how": _where(error), "case": _steps(error)})
     TALLY.seconds = cpu() - began

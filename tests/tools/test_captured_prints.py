@@ -12,8 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.events import Finished
-from jupyter_toolcall.tools.captured_prints import StreamProxy
+from jupyter_toolcall.tools.captured_prints import StreamProxy, stream_proxies
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +46,11 @@ def run(function: Callable[[], Any]) -> Session:
     """Return a session whose model calls a function once."""
     toolbox, model = Toolbox(function), Scripted([(function.__name__, {}), "Done."])
     return Session(toolbox, model, scheme="flat", approve="all").tell("Go.")
+
+
+def prints() -> None:
+    """Print."""
+    print("by the tool")
 
 
 @dataclass
@@ -150,6 +156,26 @@ def test_a_call_that_began_in_a_redirect_may_end_after_it() -> None:
     assert (other.getvalue(), stream.getvalue()[:4]) == ("one\n", "two\n")
 
 
+@pytest.mark.parametrize("event", ["call", "return"])
+@pytest.mark.parametrize("function", ["__enter__", "__exit__", "write"])
+def test_an_interrupt_where_capturing_begins_or_ends_leaves_later_prints_to_the_notebook(
+    function: str, event: str
+) -> None:
+    def trace(frame: FrameType, *at: object) -> Callable[..., Any]:
+        code = frame.f_code
+        if "captured_prints" in code.co_filename and (code.co_name, at[0]) == (function, event):
+            raise KeyboardInterrupt
+        return trace
+
+    with redirect_stdout(io.StringIO()) as stream, suppress(KeyboardInterrupt):
+        sys.settrace(trace)
+        run(prints)
+    sys.settrace(None)
+    with redirect_stdout(stream), stream_proxies():
+        print("later")
+    assert stream.getvalue() == "later\n"
+
+
 @pytest.mark.parametrize("left", [io.StringIO(), None])
 def test_a_stream_that_a_tool_leaves_in_the_main_thread_is_taken_away(left: Any) -> None:
     def leave() -> None:
@@ -161,12 +187,8 @@ def test_a_stream_that_a_tool_leaves_in_the_main_thread_is_taken_away(left: Any)
 
 
 def test_where_there_are_no_streams_the_prints_of_a_call_are_kept() -> None:
-    def work() -> None:
-        """Work."""
-        print("kept")
-
     with streams_of(None):
-        assert prints_of(run(work)) == ["kept\n"]
+        assert prints_of(run(prints)) == ["by the tool\n"]
 
 
 def test_prints_of_a_tools_own_threads_go_to_the_notebook_unless_they_have_its_context() -> None:
