@@ -36,7 +36,6 @@ from ..schemes.scheme import (
     Offer,
     Scheme,
     asked_by_client,
-    own_tool,
     unknown_tool,
 )
 from ..sources.table_sharing import Sharing, table_text
@@ -210,7 +209,8 @@ class Cursor:
         tool = self.context.toolbox.get(name)
         if tool is not None:
             return tool, False
-        return own_tool(name, self.offer if state is None else self.offer_in(state)), True
+        offer = self.offer if state is None else self.offer_in(state)
+        return next((tool for tool in offer.own if tool.name == name), None), True
 
     def prepared(self, call: CallRecord, state: State) -> tuple[PreparedCall, bool]:
         """Return a call that can run, and whether it is the scheme's own, which nobody decides on.

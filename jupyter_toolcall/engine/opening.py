@@ -18,7 +18,7 @@ from ..core.text import nearest
 from ..models.named import model_named
 from ..rules.approval_policy import Approve, approval_policy
 from ..rules.budget import Budget
-from ..schemes import is_known, scheme_named
+from ..schemes import NAMED, scheme_named
 from ..schemes.messages import Model
 from ..schemes.native import Native
 from ..schemes.scheme import Scheme
@@ -177,7 +177,7 @@ def reopen_session(
 
 def _as_recorded(name: str, value: str | Scheme | None, where: str) -> Scheme:
     """Return the scheme that a session was recorded in: one of ours, or the one that is given."""
-    if value is None and not is_known(name):
+    if value is None and name not in NAMED:
         raise UsageError(f"{where} is a session in scheme {name!r}; give it with scheme=")
     chosen = scheme_named(name if value is None else value)
     if chosen.name != name:

@@ -27,7 +27,7 @@ from ..models import anthropic_requests
 from ..models.named import model_named
 from ..models.prices import cost
 from ..schemes import scheme_named
-from ..schemes.messages import Model, Reply, Request
+from ..schemes.messages import Model, Reply, Request, server_digest
 from ..schemes.scheme import Scheme
 from ..session.session import Session
 from ..tools.executors import executor_named
@@ -127,7 +127,12 @@ def compare(
     every = product(schemes, models, tasks, range(1, attempts + 1))
     # A digest reads the inputs, so each task gets one, and only where it is looked up.
     digests = {} if results is None else {id(task): task_digest(task) for task in tasks}
-    planned = [PlannedRun(*parts, *settings, digests.get(id(parts[2]), "")) for parts in every]
+    # So does a server's, since an address is read from the environment.
+    servers = {id(model): _server(model) for model in models} if digests else {}
+    planned = [
+        PlannedRun(*parts, *settings, digests.get(id(parts[2]), ""), servers.get(id(parts[1]), ""))
+        for parts in every
+    ]
     if not planned:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
     chosen = None if executor is None else executor_named(executor, "executor")
@@ -238,13 +243,15 @@ class PlannedRun:
     max_turns: int
     task_digest: str = ""
     """The digest of the task where runs are kept."""
+    server: str = ""
+    """That of the address of the model's server."""
 
     @property
     def key(self) -> str:
         """Its key in a folder of results."""
         scheme = self.scheme if isinstance(self.scheme, str) else self.scheme.name
-        settings = self.approve, self.max_turns
-        return run_key(self.task_digest, scheme, _label(self.model), self.attempt, settings)
+        model, settings = _label(self.model) + self.server, (self.approve, self.max_turns)
+        return run_key(self.task_digest, scheme, model, self.attempt, settings)
 
 
 @dataclass
@@ -343,6 +350,10 @@ def _shortfall(task: Task, session: Session, max_turns: int) -> str:
         failed = [f"; {call.tool}: {call.error}" for call in session.calls if call.error]
         return f"{', '.join(missing)} was not saved{''.join(failed[:1])}"
     return "" if task.accepts(session.outputs, session.text) else "its check says no"
+
+
+def _server(model: str | Model) -> str:
+    return "" if model == IDEAL else server_digest(model_named(model))
 
 
 def _label(model: str | Model | Scheme) -> str:

@@ -4,13 +4,12 @@ figure. It has a background of its own, so that it is read in light and in dark 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from html import escape
 
 from ..core.text import shortened_text, visible_text
 from .comparison import Run
-from .run_table import duration, mean_dollars
+from .run_table import CALLS, COST, INPUT, SOLVED, TIME, TURNS, Figure
 
 LABEL, COLUMN, BAR, ROW, HEAD = 290, 150, 84, 26, 64
 """Widths of the labels, of a column and of its longest bar; heights of a row and of the head."""
@@ -22,27 +21,7 @@ text{font:13px system-ui,sans-serif;font-variant-numeric:tabular-nums}.h{font-we
 .l{font-size:12px}"""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A column: its title, what a group of runs has there (None: not known), and its text."""
-
-    title: str
-    value: Callable[[Sequence[Run]], float | None]
-    text: Callable[[float], str]
-
-
-def _mean(value: Callable[[Run], float]) -> Callable[[Sequence[Run]], float]:
-    return lambda runs: sum(map(value, runs)) / len(runs)
-
-
-FIGURES = (
-    Figure("Solved", _mean(lambda run: float(run.solved)), lambda value: f"{value:.0%}"),
-    Figure("Calls", _mean(lambda run: run.calls), lambda value: f"{value:,.1f}"),
-    Figure("Turns", _mean(lambda run: run.turns), lambda value: f"{value:,.1f}"),
-    Figure("Input tokens", _mean(lambda run: run.tokens.input), lambda value: f"{value:,.0f}"),
-    Figure("Cost", mean_dollars, lambda value: f"${value:.4f}"),
-    Figure("Time", _mean(lambda run: run.seconds), duration),
-)
+FIGURES = (SOLVED, CALLS, TURNS, INPUT, COST, TIME)
 
 
 def plot(runs: Sequence[Run]) -> str:
@@ -71,8 +50,8 @@ def _name(scheme: str, model: str) -> str:
 
 def _column(figure: Figure, left: int, groups: Sequence[Sequence[Run]]) -> list[str]:
     values = [figure.value(group) for group in groups]
-    most = 1.0 if figure.title == "Solved" else max((v for v in values if v), default=1.0)
-    kind = "s" if figure.title == "Solved" else "b"
+    most = 1.0 if figure is SOLVED else max((v for v in values if v), default=1.0)
+    kind = "s" if figure is SOLVED else "b"
     parts = [_text(left, HEAD - 14, figure.title, "t h")]
     for row, value in enumerate(values):
         top = HEAD + ROW * row

@@ -49,6 +49,8 @@ class Claude(ProviderClient):
     A call raises ModelError where there is no reply.
     """
 
+    provider = "anthropic"
+
     def __init__(
         self,
         model: str,
@@ -61,15 +63,8 @@ class Claude(ProviderClient):
         beta: bool = True,
         patience: Patience | None = None,
     ) -> None:
-        super().__init__(model, on_text, on_wait, patience)
-        self.name = f"anthropic:{model}"
+        super().__init__(model, on_text, on_wait, patience, client)
         self._target = requests.target(model, max_tokens, strategy, beta)
-        self._client = client
-
-    @property
-    def base_url(self) -> str:
-        named = os.environ.get("ANTHROPIC_BASE_URL") or OFFICIAL
-        return str(self._client.base_url) if self._client else named
 
     def _body(self, request: Request) -> Json:
         return requests.body(request, self._target)
@@ -79,18 +74,16 @@ class Claude(ProviderClient):
 
         return anthropic, anthropic.AnthropicError
 
+    def _named_url(self) -> str:
+        return os.environ.get("ANTHROPIC_BASE_URL") or OFFICIAL
+
     def _read(self, parts: Iterable[Json], body: Json, tools: Mapping[str, str]) -> Reply:
-        is_bound = self._target.abilities.bound and not self._target.drops
-        digest = requests.bound_to(body) if is_bound else ""
+        digest = requests.bound_to(body) if self._target.binds else ""
         return reply(parts, self.model, self.on_text, digest, tools)
 
     def _stream(self, body: Json) -> Iterator[Json]:
         import anthropic
 
-        self._client = self._client or self._connected()
-        # Who asks again is `persistent`, where it is seen.
-        if self._client.max_retries:
-            self._client = self._client.with_options(max_retries=0)
         messages = self._client.beta.messages.with_streaming_response
         betas = requests.betas(body)
         with messages.create(**body, **({"betas": betas} if betas else {})) as response:
@@ -103,7 +96,8 @@ class Claude(ProviderClient):
     def _connected(self) -> anthropic.Anthropic:
         import anthropic
 
-        client = anthropic.Anthropic(http_client=http_client(self, anthropic.DefaultHttpxClient))
+        connection = http_client(self, anthropic.DefaultHttpxClient)
+        client = anthropic.Anthropic(http_client=connection, max_retries=0)
         if not (client.api_key or client.auth_token or client.credentials):
             raise ModelError(NO_KEY)
         return client

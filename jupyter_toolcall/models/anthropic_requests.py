@@ -11,13 +11,13 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from typing import Any, Literal
 
 from ..core.events import Call
 from ..schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
 from ..tools.plain_data import well_formed
+from .prices import of_model
 from .provider_client import GO_ON, Json, as_sent, legal_key, legal_name, newest_tools, tools_sent
 
 NOTHING = "(nothing)"
@@ -70,11 +70,9 @@ MODELS = {f"claude-{name}": group for group, names in _GROUPS.items() for name i
 """By the beginning of the model's name: a dated name counts as the name without it."""
 
 
-@cache
 def abilities(model: str) -> Abilities:
     """Return what a model can do; one that is not known here is taken for a new one."""
-    prefixes = [name for name in MODELS if model == name or model.startswith(f"{name}-")]
-    return MODELS[max(prefixes, key=len)] if prefixes else _NEWEST
+    return of_model(model, MODELS) or _NEWEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +82,26 @@ class Target:
     model: str
     max_tokens: int
     strategy: Strategy
-    beta: bool
-    """Whether beta features may be used: a gateway may not know them."""
-
-    @property
-    def abilities(self) -> Abilities:
-        return abilities(self.model)
-
-    @property
-    def inline(self) -> bool:
-        """Whether tools may be defined in the conversation."""
-        return self.beta and self.abilities.inline
-
-    @property
-    def drops(self) -> bool:
-        """Whether the API is asked to drop the thinking that does not fit."""
-        return self.beta and self.abilities.bound
+    abilities: Abilities
+    inline: bool
+    """Whether tools may be defined in the conversation."""
+    drops: bool
+    """Whether the API is asked to drop the thinking that does not fit."""
+    binds: bool
+    """Whether thinking that does not fit is left out here."""
 
 
 def target(model: str, max_tokens: int, strategy: Strategy | None, beta: bool) -> Target:
-    """Return how a model is used; a strategy of None is the best that the model has."""
+    """Return how a model is used; a strategy of None is the best that the model has.
+
+    `beta` is whether beta features may be used: a gateway may not know them.
+    """
     able = abilities(model)
+    inline, drops, binds = beta and able.inline, beta and able.bound, not beta and able.bound
     best: Strategy = "reference" if able.references else "resend"
     # Nothing that was sent changes, so the thinking that is bound to it stays too.
-    best = "inline" if beta and able.inline else best
-    return Target(model, max_tokens, strategy or best, beta)
+    best = "inline" if inline else best
+    return Target(model, max_tokens, strategy or best, able, inline, drops, binds)
 
 
 # -- the body ------------------------------------------------------------------------------------
@@ -127,7 +120,7 @@ def body(request: Request, target: Target) -> Json:
         "messages": turns,
     }
     kept = {key: part for key, part in parts.items() if part}
-    if target.abilities.bound and not target.drops:
+    if target.binds:
         kept["messages"] = without_moved_thinking(kept, bindings)
     return {**_marked(kept), "stream": True}
 

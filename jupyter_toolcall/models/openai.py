@@ -52,6 +52,8 @@ class OpenAI(ProviderClient):
     A call raises ModelError where there is no reply.
     """
 
+    provider = "openai"
+
     def __init__(
         self,
         model: str,
@@ -65,13 +67,11 @@ class OpenAI(ProviderClient):
         patience: Patience | None = None,
         client: openai.OpenAI | None = None,
     ) -> None:
-        super().__init__(model, on_text, on_wait, patience)
-        self.name = f"openai:{model}"
+        super().__init__(model, on_text, on_wait, patience, client)
         self.options = dict(options or {})
         self.keep_thoughts = keep_thoughts
         self.usage = True
         """Whether tokens are asked for: False once the server has refused the question."""
-        self._client = client and client.with_options(max_retries=0)
         self._base_url, self._api_key = base_url, api_key
 
     def _body(self, request: Request) -> Json:
@@ -88,7 +88,6 @@ class OpenAI(ProviderClient):
         return wire.reply(parts, self.on_text, self.keep_thoughts, tools)
 
     def _stream(self, body: Json) -> Iterator[str]:
-        self._client = self._client or self._connected()
         completions = self._client.chat.completions.with_streaming_response
         # The body goes as it is: the SDK would rebuild all of the history.
         with completions.create(
@@ -120,9 +119,8 @@ class OpenAI(ProviderClient):
             timeout=openai.Timeout(600, connect=10),
         )
 
-    @property
-    def base_url(self) -> str:
-        return str(self._client.base_url) if self._client else _url(self._base_url, os.environ)
+    def _named_url(self) -> str:
+        return _url(self._base_url, os.environ)
 
     @property
     def where(self) -> str:

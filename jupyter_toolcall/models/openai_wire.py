@@ -10,6 +10,7 @@ finished one; this one wants the reason for which the model stopped.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -237,9 +238,8 @@ class _Draft:
     on_text: Callable[[str], object]
     keep_thoughts: bool
     tools: Mapping[str, str]
-    text: list[str] = field(default_factory=list)
-    thought: dict[str, list[str]] = field(default_factory=dict)
-    refusal: list[str] = field(default_factory=list)
+    pieces: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The pieces of its texts, by the field of the API that they came in."""
     calls: list[_CallDraft] = field(default_factory=list)
     numbered: dict[int | None, _CallDraft] = field(default_factory=dict)
     stop: str = ""
@@ -276,45 +276,42 @@ class _Draft:
             )
             for call in self.calls
         )
+        texts = {name: well_formed("".join(parts)) for name, parts in self.pieces.items()}
+        text, refusal = texts.get("content", ""), texts.get("refusal", "")
         # Text that was sent whole, by a server that gives no reasons, has nothing to run.
-        reason = self.stop or ("stop" if ended and not calls and self.text else "")
+        reason = self.stop or ("stop" if ended and not calls and text else "")
         if not reason:
             raise cut_off()
         stop = stop_reason(reason, STOPS)
         if stop in ("end", "tools"):
             # Many servers say `stop` when they sent calls.
             stop = "tools" if calls else "end"
-        thoughts = {name: well_formed("".join(parts)) for name, parts in self.thought.items()}
-        first = next((name for name in THOUGHTS if thoughts.get(name)), "")
-        refusal = "".join(self.refusal)
+        first = next((name for name in THOUGHTS if name in texts), "")
         return Reply(
-            text=well_formed("".join(self.text) or refusal),
+            text=text or refusal,
             calls=calls,
             stop="refused" if refusal else stop,
             usage=self.usage,
-            raw={"openai": {first: thoughts[first]}} if self.keep_thoughts and first else None,
-            thought=thoughts.get(first, ""),
+            raw={"openai": {first: texts[first]}} if self.keep_thoughts and first else None,
+            thought=texts.get(first, ""),
         )
 
     def _add_delta(self, delta: Mapping[str, Any]) -> None:
-        content = delta.get("content")
+        texts = {name: _text(delta.get(name)) for name in ("content", "refusal", *THOUGHTS)}
         # Some send a list of parts.
-        text = _text(content) or "".join(_text(part.get("text")) for part in _dicts(content))
-        refusal = _text(delta.get("refusal"))
+        parts = _dicts(delta.get("content"))
+        texts["content"] += "".join(_text(part.get("text")) for part in parts)
         # Before there were several calls in a reply, there was this one.
         old = _dicts([delta.get("function_call")])
         pieces = [*_dicts(delta.get("tool_calls")), *({"function": call} for call in old)]
-        if self.stop and (text or refusal or pieces):
+        if self.stop and (texts["content"] or texts["refusal"] or pieces):
             raise garbled("more of it behind its end")
-        for name in THOUGHTS:
-            if thought := _text(delta.get(name)):
-                self.thought.setdefault(name, []).append(thought)
         for piece in pieces:
             self._add_call_piece(piece)
-        if refusal:
-            self.refusal.append(refusal)
-        if text:
-            self.text.append(text)
+        for name, text in texts.items():
+            if text:
+                self.pieces[name].append(text)
+        if text := texts["content"]:
             self.on_text(well_formed(text))
 
     def _add_call_piece(self, piece: Mapping[str, Any]) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..core.events import Usage
 
+T = TypeVar("T")
 READ_ON = "2026-11-21"
 WRITING = 1.25
 """What writing to a cache costs, as a multiple of input."""
@@ -51,9 +53,13 @@ def price(model: str) -> Price | None:
 
     `anthropic:NAME` is NAME, and so is `anthropic:NAME:SETTINGS`.
     """
-    name = model.partition(":")[2] or model
-    prefixes = [key for key in PRICES if name == key or name.startswith((f"{key}-", f"{key}:"))]
-    return PRICES[max(prefixes, key=len)] if prefixes else None
+    return of_model(model.partition(":")[2] or model, PRICES)
+
+
+def of_model(model: str, table: Mapping[str, T]) -> T | None:
+    """Return what a table has by the longest beginning of a model's name, None if it has none."""
+    prefixes = [key for key in table if model == key or model.startswith((f"{key}-", f"{key}:"))]
+    return table[max(prefixes, key=len)] if prefixes else None
 
 
 def cost(model: str, usage: Usage | None) -> Cost | None:

@@ -48,18 +48,25 @@ class ProviderClient(ABC):
     is no whole reply; an interrupt passes through.
     """
 
+    provider = ""
+    """Its name in front of a model's."""
+
     def __init__(
         self,
         model: str,
         on_text: Callable[[str], object] | None,
         on_wait: Callable[[str], object] | None,
         patience: Patience | None,
+        client: Any,
     ) -> None:
         self.model = model
+        self.name = f"{self.provider}:{model}"
         self.on_text = on_text or (lambda text: None)
         self.on_wait = on_wait or (lambda text: None)
         self.patience = patience or Patience()
-        self._client: Any = None
+        # Who asks again is `persistent`, where it is seen.
+        asks_again = client and client.max_retries
+        self._client = client.with_options(max_retries=0) if asks_again else client
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
@@ -92,10 +99,18 @@ class ProviderClient(ABC):
     def _refusal(self, status: int, body: object) -> tuple[str, bool]:
         """Return what an HTTP status means, in one line, and whether it is final."""
 
-    @property
     @abstractmethod
+    def _connected(self) -> Any:
+        """Return the SDK's client, with the key of the environment."""
+
+    @abstractmethod
+    def _named_url(self) -> str:
+        """Return the address that the environment or a program names."""
+
+    @property
     def base_url(self) -> str:
         """The address that requests are sent to. Raises ModelError where it is none."""
+        return str(self._client.base_url) if self._client else self._named_url()
 
     @property
     def server(self) -> str:
@@ -129,6 +144,7 @@ class ProviderClient(ABC):
 
         sdk, sdk_error = self._sdk()
         try:
+            self._client = self._client or self._connected()
             yield from self._stream(body)
             return
         except sdk.APIStatusError as error:
@@ -183,19 +199,19 @@ def same_server_only(response: Any) -> None:
     origin = _server(str(response.url))
     try:
         target = _server(urljoin(str(response.url), response.headers["location"]))
-        name = printable("{}://{}:{}".format(*target))
     except ValueError:
-        target, name = None, "no address"
+        target = "no address"
     if target != origin:
         raise ModelError(
-            f"{'{}://{}:{}'.format(*origin)} redirects to {name}, which is another server: "
+            f"{origin} redirects to {target}, which is another server: "
             "nothing was sent there; if it is the right one, set the base URL to it"
         )
 
 
-def _server(url: str) -> tuple[str, str, int | None]:
+def _server(url: str) -> str:
     parts = urlsplit(url)
-    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+    port = parts.port or _PORTS.get(parts.scheme)
+    return printable(f"{parts.scheme}://{parts.hostname or ''}:{port}")
 
 
 def http_client(owner: object, make: Callable[..., Any]) -> Any:

@@ -13,18 +13,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..core.digests import encode
 from ..core.errors import ModelError, UsageError
-from ..core.events import Call, Usage
-from ..core.json_data import json_data
+from ..core.events import Call
+from ..core.json_data import json_data, mapped
 from ..core.secrets import HIDDEN, LEAST, Hide, hiding
-from ..schemes.messages import Assistant, Message, Reply, Request, Result, Results, User
+from ..core.text import count_text
+from ..schemes.messages import Assistant, Message, Reply, Request, Results, User
 from ..tools.arguments import writable_call
 
 Json = dict[str, Any]
 NOTEBOOK = ".ipynb"
 _BEGINS = b'{"turn": '
-_REPLY = ("text", "calls", "stop", "usage", "raw", "thought", "said", "ending")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,21 @@ class Turn:
     """`server_digest` of the model, "" if it is not known."""
 
 
+_BEFORE = Turn(0, Reply(), 0, system=None)
+"""Stands for the turn before a course's first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Course:
     """A recording from its first turn to its last; `messages` are those of the last request."""
 
     turns: tuple[Turn, ...] = ()
     messages: tuple[KeptMessage, ...] = ()
+
+    @property
+    def last(self) -> Turn:
+        """The last turn; one without a number if there is none."""
+        return self.turns[-1] if self.turns else _BEFORE
 
     def turn(self, number: int) -> Turn | None:
         """Return a turn by its number: 1 is a session's first."""
@@ -94,29 +105,25 @@ class Course:
 
 def line(course: Course, request: Request, reply: Reply, model: str, at: str) -> Json:
     """Return a turn as the line that follows a course: what is new in it, and the reply."""
-    before = course.turns[-1] if course.turns else None
+    before = course.last
     data: Json = {"turn": request.turn + 1, "model": model, "at": at}
-    if before is None or request.system != before.system:
+    if request.system != before.system:
         data["system"] = request.system
-    recorded = before.tools if before else {}
     definitions = [tool.definition() for tool in request.tools]
-    new = [tool for tool in definitions if not same_definition(recorded.get(tool["name"]), tool)]
+    new = [d for d in definitions if not same_definition(before.tools.get(d["name"]), d)]
     if new:
         data["tools"] = new
-    offered = [tool.name for tool in request.tools]
-    if offered != [*((before.offered if before else None) or ())]:
-        data["offered"] = offered
+    offered = tuple(tool.name for tool in request.tools)
+    if offered != (before.offered or ()):
+        data["offered"] = list(offered)
     messages = [without_raw(message) for message in request.messages[len(course.messages) :]]
     message_data = list(map(message_json, messages))
-    if before and messages[:1] == [reply_message(before.reply)]:
+    if before.number and messages[:1] == [reply_message(before.reply)]:
         message_data[0] = {"reply": before.number}
-    kept = json_data(replace(reply, calls=tuple(map(writable_call, reply.calls))))
     # A call that cannot be written down is recorded as the broken one that it will be.
-    return {
-        **data,
-        "told": message_data,
-        "reply": {key: kept[key] for key in _REPLY if key in kept},
-    }
+    calls = tuple(map(writable_call, reply.calls))
+    kept = json_data(replace(reply, calls=calls, attempts=()))
+    return {**data, "told": message_data, "reply": kept}
 
 
 def same_definition(was: Json | None, now: Json) -> bool:
@@ -150,8 +157,8 @@ def message_json(message: Message) -> Json:
             return {"user": text}
         case Assistant(text, calls):
             return {"assistant": text} | ({"calls": json_data(calls)} if calls else {})
-        case Results(results, news):
-            return {"results": json_data(results)} | ({"news": news} if news else {})
+        case Results():
+            return dict(json_data(message))
 
 
 def line_bytes(data: Json) -> bytes:
@@ -192,51 +199,34 @@ def read_course(data: bytes, where: str) -> tuple[Course, int]:
 
 def with_line(course: Course, data: Json) -> Course:
     """Return a course with the turn of a line. Raises what reading wrong data raises."""
-    before = course.turns[-1] if course.turns else None
-    # Shared with the turn before, if there are no new ones: a course may have thousands of turns.
-    tools = before.tools if before else {}
-    if new := {tool["name"]: tool for tool in data.get("tools", ())}:
-        tools = {**tools, **new}
-    offered = data.get("offered")
+    before = course.last
+    new = {tool["name"]: tool for tool in data.get("tools", ())}
     turn = Turn(
         number=int(data["turn"]),
-        reply=reply_of(data["reply"]),
+        reply=msgspec.convert(data["reply"], Reply),
         message_count=0,
-        system=str(data.get("system", before.system if before else "")),
-        tools=tools,
-        offered=tuple(offered) if offered is not None else (before.offered if before else ()),
+        system=str(data.get("system", before.system or "")),
+        # Shared with the turn before, if there are no new: a course may have thousands of turns.
+        tools={**before.tools, **new} if new else before.tools,
+        offered=tuple(data.get("offered", before.offered or ())),
         model=str(data.get("model", "")),
         server=str(data.get("server", "")),
     )
-    if before and turn.number <= before.number:
+    if turn.number <= before.number:
         raise ValueError(f"turn {turn.number} stands behind turn {before.number}")
     return course.then(turn, [message_of(message, before) for message in data["told"]])
 
 
-def message_of(data: Json, before: Turn | None = None) -> Message:
+def message_of(data: Json, before: Turn = _BEFORE) -> Message:
     """Return the message of a line, behind this turn. Raises ValueError for what is none."""
     match data:
-        case {"reply": _} if before:
+        case {"reply": _} if before.number:
             return reply_message(before.reply)
         case {"user": str(text)}:
             return User(text)
         case {"assistant": str(text)}:
-            return Assistant(text, _calls(data))
-        case {"results": list(results)}:
-            read = (Result(**{**r, "selected": tuple(r.get("selected", ()))}) for r in results)
-            return Results(tuple(read), data.get("news", ""))
-    raise ValueError(f"{str(data)[:40]} is no message")
-
-
-def reply_of(data: Json) -> Reply:
-    """Return the reply that a line holds. Raises what reading wrong data raises."""
-    recorded = {name: data[name] for name in _REPLY if name in data}
-    usage = {"usage": Usage(**data["usage"])} if data.get("usage") else {}
-    return Reply(**{**recorded, "calls": _calls(data), **usage})
-
-
-def _calls(data: Json) -> tuple[Call, ...]:
-    return tuple(Call(**call) for call in data.get("calls", ()))
+            return Assistant(text, msgspec.convert(data.get("calls", ()), tuple[Call, ...]))
+    return msgspec.convert(data, Results)
 
 
 # -- the file --------------------------------------------------------------------------------
@@ -295,7 +285,7 @@ def partial_line_note(tape: Tape, name: str) -> str:
     if tape.whole == tape.size:
         return ""
     count = len(tape.course.turns)
-    turns = f"{count} turn before it is" if count == 1 else f"{count} turns before it are"
+    turns = f"{count_text(count, 'turn')} before it {'is' if count == 1 else 'are'}"
     return f"the last line of {name} is torn and is left out; {turns} whole"
 
 
@@ -344,20 +334,18 @@ def redacting(environment: Mapping[str, str]) -> Hide:
     """Return what takes secrets, and what looks like a key, out of JSON-ready data."""
     secrets = hiding(environment)
 
-    def hide(data: Any) -> Any:
-        match data:
-            case str():
-                return _SPELLED.sub(
-                    lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", str(secrets(data))
-                )
-            case Mapping():
-                return {hide(str(key)): hide_value(str(key), item) for key, item in data.items()}
-            case list() | tuple():
-                return [hide(item) for item in data]
-        return data
+    def without_headers(data: Mapping[str, Any]) -> Json:
+        return {key: header_value(key, item) for key, item in data.items()}
 
-    def hide_value(name: str, item: Any) -> Any:
+    def header_value(name: str, item: Any) -> Any:
         secret = isinstance(item, str) and len(item) >= LEAST and _HEADER.fullmatch(name)
-        return HIDDEN if secret else hide(item)
+        return HIDDEN if secret else mapped(item, Mapping, without_headers)
+
+    def without_keys(text: str) -> str:
+        return _SPELLED.sub(lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", text)
+
+    def hide(data: Any) -> Any:
+        shown = secrets(mapped(data, Mapping, without_headers))
+        return mapped(shown, str, without_keys, keys=True)
 
     return hide

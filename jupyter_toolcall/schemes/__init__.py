@@ -7,11 +7,12 @@ nothing (`models`) and decides nothing (`engine`).
 """
 
 from .current import Current
-from .native import SCHEMES, Native, is_known, is_scheme, scheme_named, scheme_recorded
+from .native import NAMED, SCHEMES, Native, is_scheme, scheme_named, scheme_recorded
 from .scheme import Flat, Offer, Scheme
 from .select import Select
 
 __all__ = [
+    "NAMED",
     "SCHEMES",
     "Current",
     "Flat",
@@ -19,7 +20,6 @@ __all__ = [
     "Offer",
     "Scheme",
     "Select",
-    "is_known",
     "is_scheme",
     "scheme_named",
     "scheme_recorded",

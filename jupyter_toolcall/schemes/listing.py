@@ -44,22 +44,14 @@ def plain_note(state: State) -> tuple[str, ...]:
     return (PLAIN_DATA,) if state.plain else ()
 
 
-def plain_text(ref: Made) -> str:
-    """Return plain data as a model is shown it, and what it is; "" for any other object."""
-    if not ref.shown:
-        return ""
-    about = " ".join(ref.description.split()) or ref.producer.input
-    return f"{ref.shown} ({about})" if about else ref.shown
-
-
 def once_for_a_toolbox(compute: Callable[[Toolbox], T]) -> Callable[[Toolbox], T]:
     """Return a function that computes what it returns once for each toolbox."""
     kept: WeakKeyDictionary[Toolbox, T] = WeakKeyDictionary()
 
     def read(toolbox: Toolbox) -> T:
-        if (result := kept.get(toolbox)) is None:
-            result = kept[toolbox] = compute(toolbox)
-        return result
+        if toolbox not in kept:
+            kept[toolbox] = compute(toolbox)
+        return kept[toolbox]
 
     return read
 
@@ -139,11 +131,14 @@ def object_line(name: str, state: State, toolbox: Toolbox) -> str:
 def object_text(name: str, state: State, toolbox: Toolbox) -> str:
     """Return what a person said of an object, or else the call that made it."""
     ref = state.objects[name]
+    description = " ".join(ref.description.split())
     if ref.shown:
-        return plain_text(ref)
+        # Plain data.
+        about = description or ref.producer.input
+        return f"{ref.shown} ({about})" if about else ref.shown
     call = state.calls.get(ref.producer.call)
     if call is None:
-        return " ".join(ref.description.split())
+        return description
     recipe = f"{_recipe(call, toolbox.get(call.tool))}{_result_path(ref, call)}"
     return f"given by a person for {recipe}" if call.status == "answered" else recipe
 
@@ -188,8 +183,8 @@ def receiver_kinds(toolbox: Toolbox) -> tuple[str, ...]:
 
 def existing_kinds(state: State) -> list[str]:
     """Return the types that have an object, in the order in which they came to be."""
-    first_steps = {kind: _producing_step(state.oldest(kind), state) for kind in state.of_kind}
-    return sorted(first_steps, key=lambda kind: (first_steps[kind], kind))
+    kinds = sorted(state.of_kind)
+    return sorted(kinds, key=lambda kind: _producing_step(state.oldest(kind), state))
 
 
 def newest_of(kinds: tuple[str, ...], state: State) -> str | None:

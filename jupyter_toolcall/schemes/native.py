@@ -41,8 +41,8 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
     `native(select)` is a scheme that is spoken in XML, `native` is `native(flat)`.
     """
     if isinstance(scheme, str):
-        if is_known(scheme):
-            return _NAMED[scheme]
+        if scheme in NAMED:
+            return NAMED[scheme]
         names = ", ".join((*SCHEMES, "native(NAME)"))
         raise UsageError(f"no scheme {scheme!r}; there are {names}.{nearest(scheme, SCHEMES)}")
     if isinstance(scheme, type):
@@ -53,11 +53,6 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
             "class that is made from jupyter_toolcall.schemes.Scheme"
         )
     return scheme
-
-
-def is_known(name: str) -> bool:
-    """Return whether a name is that of a scheme of ours, as XML too."""
-    return name in _NAMED
 
 
 def is_scheme(value: Any) -> bool:
@@ -139,7 +134,7 @@ class Native:
                 return other
 
 
-_NAMED: Mapping[str, Scheme] = {
+NAMED: Mapping[str, Scheme] = {
     "native": Native(SCHEMES["flat"]),
     **{
         scheme.name: scheme
@@ -152,7 +147,7 @@ _NAMED: Mapping[str, Scheme] = {
 
 def scheme_recorded(name: str) -> Scheme:
     """Return the scheme of a session that is only read; what another one offered is recorded."""
-    return _NAMED.get(name) or type(name, (Flat,), {"name": name})()
+    return NAMED.get(name) or type(name, (Flat,), {"name": name})()
 
 
 def _has_called(state: State, toolbox: Toolbox) -> bool:

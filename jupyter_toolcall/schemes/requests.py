@@ -203,10 +203,8 @@ def _revealed(message: Message, secrets: Secrets) -> Message:
         case User(text, keys) if keys:
             return User(secrets.reveal(text, keys))
         case Assistant(text, calls, raw, keys) if keys:
-            calls = tuple(
-                replace(call, arguments=secrets.reveal(call.arguments, keys)) for call in calls
-            )
-            return Assistant(secrets.reveal(text, keys), calls, secrets.reveal(raw, keys))
+            sent = (replace(call, arguments=secrets.reveal(call.arguments, keys)) for call in calls)
+            return Assistant(secrets.reveal(text, keys), tuple(sent), secrets.reveal(raw, keys))
     return message
 
 

@@ -175,11 +175,6 @@ def tool_of_one(
     return Tool(*named, parameters, lambda **value: function(value[key]), check, read_only=True)
 
 
-def own_tool(name: str, offer: Offer) -> Tool | None:
-    """Return a tool of the scheme itself by name; None if it has none of that name."""
-    return next((tool for tool in offer.own if tool.name == name), None)
-
-
 def asked_by_client(tool: Tool) -> Tool:
     """Return a tool of the scheme itself as a client of the served session may ask for it.
 

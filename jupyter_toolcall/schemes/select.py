@@ -178,8 +178,7 @@ def _object_lines(state: State, toolbox: Toolbox) -> dict[str, str]:
 
     Each with the object's name.
     """
-    newest = (state.names[-1 - back] for back in range(len(state.names)))
-    created = (name for name in newest if not state.objects[name].producer.input)
+    created = (name for name in reversed(state.names) if not state.objects[name].producer.input)
     shown = [*islice(created, listing.SHOWN)]
     names = (*state.inputs.values(), *reversed(shown))
     lines = {listing.object_line(name, state, toolbox): name for name in names}

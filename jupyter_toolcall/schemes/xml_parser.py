@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,7 @@ _COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")
+_THOUGHT = re.compile(r"(?<!`)<think(?:ing)?\s*+>|(</think(?:ing)?\s*+>)(?!`)", re.IGNORECASE)
 
 
 # -- the tool that a call names ------------------------------------------------------------------
@@ -91,16 +92,53 @@ class WrittenCall:
 
 
 def written_calls(text: str) -> list[WrittenCall]:
-    """Return the calls that a text holds, in their order.
+    """Return the calls that a text holds, in their order: none of those in what the model thinks.
 
-    What is wrong and names no tool is one call, however long it goes on.
+    A block without a call in it, and markup between calls, are calls gone wrong. What is wrong and
+    names no tool is one call, however long it goes on.
     """
-    calls: list[WrittenCall] = []
-    for call in _calls(text):
+    calls = list[WrittenCall]()
+    block, end, at = None, 0, 0
+
+    def add(call: WrittenCall) -> None:
         if call.wrong and not call.tool and calls and calls[-1].wrong:
             calls[-1].end = call.end
         else:
             calls.append(call)
+
+    while (tag := _next_tag(text, at)) or _THOUGHT.search(text, at):
+        if thought := _THOUGHT.search(text, at, tag.start() if tag else len(text)):
+            marks = _THOUGHT.finditer(text, thought.start())
+            closing = next((mark for mark in marks if mark[1]), None)
+            at = closing.end() if closing else len(text)
+            if thought[1]:
+                # All of it was thought: some models begin behind a <think> of their prompt.
+                calls, block = [], None
+            elif tag and not closing:
+                add(WrittenCall(at, at, wrong="calls stand behind <think>, which has no </think>"))
+            end = end and at
+            continue
+        assert tag
+        at = tag.end()
+        if tag["parameter"]:
+            continue
+        if block is not None and end:
+            between = _COMMENT.sub("", text[end : tag.start()]).strip()
+            if _MARKUP.search(between):
+                wrong = f"there is something between two calls that is none: {between:.80}"
+                add(WrittenCall(end, tag.start(), wrong=wrong))
+            end = at
+        if _in_code(text, tag):
+            continue
+        if tag["block"]:
+            if block is not None and not end:
+                add(_no_call(block, tag.start()))
+            block, end = None if tag["close"] else tag, 0
+        elif not tag["close"]:
+            add(call := _call(text, tag))
+            at = end = call.end
+    if block is not None and not end:
+        add(_no_call(block, len(text)))
     return calls
 
 
@@ -122,33 +160,6 @@ def _in_code(text: str, tag: Tag) -> bool:
         return False
     end = _SPAN_END.search(text, tag.end())
     return end is not None and end[0] == "`"
-
-
-def _calls(text: str) -> Iterator[WrittenCall]:
-    """A block without a call in it, and markup between calls, are calls gone wrong."""
-    block, end, at = None, 0, 0
-    while tag := _next_tag(text, at):
-        at = tag.end()
-        if tag["parameter"]:
-            continue
-        if block is not None and end:
-            between = _COMMENT.sub("", text[end : tag.start()]).strip()
-            if _MARKUP.search(between):
-                wrong = f"there is something between two calls that is none: {between:.80}"
-                yield WrittenCall(end, tag.start(), wrong=wrong)
-            end = at
-        if _in_code(text, tag):
-            continue
-        if tag["block"]:
-            if block is not None and not end:
-                yield _no_call(block, tag.start())
-            block, end = None if tag["close"] else tag, 0
-        elif not tag["close"]:
-            call = _call(text, tag)
-            yield call
-            at = end = call.end
-    if block is not None and not end:
-        yield _no_call(block, len(text))
 
 
 def _next_tag(text: str, at: int, in_call: bool = False) -> Tag | None:

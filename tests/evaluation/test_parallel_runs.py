@@ -26,6 +26,8 @@ from jupyter_toolcall.evaluation.plot import plot
 from jupyter_toolcall.evaluation.results_folder import ResultsFolder
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.executors import executor_named
+from tests.standin.openai_api import KEY, MODEL, StandIn
+from tests.standin.openai_turns import says
 
 FILE = Path(__file__).parents[1] / "tasks.py"
 SCHEMES = ["flat", "select"]
@@ -173,6 +175,21 @@ def test_a_task_that_was_changed_is_run_again(tmp_path: Path) -> None:
     assert len(asked) == 1
     solved(replace(task, prompt="Add 1 and 2, please."))
     assert len(asked) == 2
+
+
+def test_a_run_on_another_server_is_another_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = sum_task(outputs={}, plan=(), check=lambda outputs, text: text == "3")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with StandIn([says("3")]) as first, StandIn([says("3")]) as second:
+        for server in (first, first, second, second):
+            monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+            with ResultsFolder.opened(tmp_path) as results:
+                models = [f"openai:{MODEL}"]
+                [run] = compare([task], ["flat"], models, approve="all", results=results)
+            assert run.solved
+        assert len(first.asked) == len(second.asked) == 1
 
 
 def test_a_folder_is_written_by_one_evaluation_at_a_time(tmp_path: Path) -> None:

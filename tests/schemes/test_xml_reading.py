@@ -295,7 +295,7 @@ def test_a_call_in_a_value_without_end_is_not_run_whatever_stands_before(before:
         *(CALL.replace("</parameter>", ""), CALL.replace("Oslo", "<![CDATA["), '<tool-call a="'),
         *("<tool-call tool='stop' function='stop'/><!--\n", "</tool-call>\n\n"),
         *('<rg-tool-call name="note">', '<rg-tool-call name="note"><text>'),
-        *("<text>a</text>", '<invoke name="note">'),
+        *("<text>a</text>", '<invoke name="note">', "<think>", "</think>"),
     ],
 )
 @pytest.mark.parametrize(
@@ -430,6 +430,18 @@ PIECES = (
     "\ud800",
 )
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@settings(deadline=None)
+@given(HOSTILE, st.sampled_from(["think", "thinking", "THINK"]))
+def test_no_call_runs_that_a_model_writes_while_it_thinks(text: str, name: str) -> None:
+    for thought in (f"<{name}>{text}</{name}>", f"<tool-calls>{CALL}</tool-calls></{name}>"):
+        whole = f"{thought}\n<tool-calls>{CALL}<{name}>{text}</{name}>{CALL}</tool-calls>"
+        assert (calls(whole), broken(whole)) == ([OSLO, OSLO], [])
+        assert read(thought) == ()
+    assert "stand behind <think>" in broken(f"<{name}>I call {CALL}")[0]
+    assert calls(CALL.replace("Oslo", f"<{name}>")) == [(OSLO[0], {"city": f"<{name}>"})]
+    assert calls(f"I write `<{name}>`. {CALL}") == [OSLO]
 
 
 @settings(max_examples=500, deadline=None)
