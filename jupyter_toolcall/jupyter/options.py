@@ -485,8 +485,8 @@ def _named_model(name: str, variables: Variables, folder: Path) -> Model | None:
 
 
 def shown_model_name(model: Any) -> str:
-    """Return the name of a model as a panel shows it."""
-    return str(getattr(model, "name", None) or model_identity(model))
+    """Return the name of a model as a panel shows it: of a function its own."""
+    return str(getattr(model, "name", None) or getattr(model, "__name__", type(model).__name__))
 
 
 def text_without_secrets(where: str, name: str, value: Any) -> str:

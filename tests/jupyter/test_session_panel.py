@@ -8,6 +8,7 @@ from typing import Any
 import ipywidgets
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.models import Reply
 
 
 def double(x: int) -> int:
@@ -40,6 +41,14 @@ def test_a_session_has_one_panel_which_stands_in_any_box() -> None:
     session = opened()
     assert session.panel is session.panel
     assert ipywidgets.VBox([session.panel]).children == (session.panel,)
+
+
+def test_a_model_that_is_a_function_is_shown_by_its_name() -> None:
+    def careful(request: object) -> Reply:
+        return Reply("Done.")
+
+    session = Session(Toolbox(), careful, scheme="flat").tell("go")
+    assert session.panel.controller.model == "careful"
 
 
 def test_the_traits_follow_the_session_and_can_be_observed() -> None:
