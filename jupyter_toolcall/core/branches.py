@@ -212,7 +212,32 @@ def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> 
     _set_label(journal, branch, hidden=hidden)
 
 
-def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
+def choose_branch(journal: Journal, head: str) -> None:
+    """Record that the person went to the branch of a head; at most one branch is chosen."""
+    branch = current_branch(journal, head)
+    if branch.is_ancestor:
+        return
+    chosen = {entry: label for entry, label in journal.labels.items() if label.chosen}
+    for entry in chosen.keys() - {branch.first_entry}:
+        journal.label(entry, replace(chosen[entry], chosen=0))
+    _set_label(journal, branch, chosen=len(journal))
+
+
+def shown_last(journal: Journal, among: Collection[str]) -> str:
+    """Return the entry, of some, that the person saw last.
+
+    That is the newest one, or else the head of the branch to which the person went since then.
+    """
+    order = {entry.id: number for number, entry in enumerate(journal)}
+    newest = max(among, key=order.__getitem__)
+    for first_entry, label in journal.labels.items():
+        if label.chosen > order[newest]:
+            heads = (b.head for b in branches(journal, newest) if b.first_entry == first_entry)
+            return next((head for head in heads if head in among), newest)
+    return newest
+
+
+def _set_label(journal: Journal, branch: Branch, **changes: str | int) -> None:
     if branch.is_ancestor:
         raise UsageError(
             "this is an earlier point of another branch, so it has no name yet; continue it first"

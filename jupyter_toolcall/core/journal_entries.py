@@ -89,11 +89,13 @@ class Label(Record, frozen=True):
 
     name: str = ""
     hidden: bool = False
+    chosen: int = 0
+    """How many entries there were when the person went to it, if it is the last one they chose."""
 
     def line(self, entry_id: str) -> str:
         """Return this label as a line; `entry_id` is the first entry of its branch."""
-        fields = {"name": self.name} if self.name else {}
-        return line({"branch": entry_id, **fields, **({"hidden": True} if self.hidden else {})})
+        fields = {"name": self.name, "hidden": self.hidden, "chosen": self.chosen}
+        return line({"branch": entry_id, **{key: value for key, value in fields.items() if value}})
 
 
 def name(parent: str | None, event: Event) -> str:
@@ -175,7 +177,9 @@ def entry(data: Mapping[str, Any], verified: bool) -> Entry:
 
 def label(data: Mapping[str, Any]) -> Label:
     """Return the label of a line."""
-    return Label(str(data.get("name", "")), bool(data.get("hidden")))
+    chosen = data.get("chosen")
+    count = chosen if isinstance(chosen, int) else 0
+    return Label(str(data.get("name", "")), bool(data.get("hidden")), count)
 
 
 def _unsealed(text: str, seal: Seal | None) -> tuple[str, bool]:

@@ -16,6 +16,7 @@ from ..core.errors import Absent, CallError, Lost, NotRun
 from ..core.events import (
     UNSAID,
     WITHOUT_RESULT,
+    Data,
     Decided,
     Failed,
     Finished,
@@ -35,14 +36,14 @@ from ..sources.table_sharing import cell_free_error, holds_withheld
 from ..tools.captured_prints import Prints, context_of, stream_proxies
 from ..tools.invoke import error_text, message_text, traceback_text
 from ..tools.object_types import kind_name
-from ..tools.plain_data import well_formed
+from ..tools.plain_data import plain_data, well_formed
 from ..tools.remote_values import RemoteValue
 from ..tools.running_tool import InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.tool_task import TaskEnd, ToolTask
 from ..tools.toolbox import Toolbox
 from ..tools.value_copies import private
-from ..tools.value_digests import content_digest
+from ..tools.value_digests import SCALARS, content_digest
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
 from .executor_calls import StillRunning, run_on_executor
 from .input_rounds import input_outcome
@@ -131,7 +132,11 @@ class ToolExecution:
 
     def outcome(self, result: Any, description: str) -> Outcome:
         """Return the outcome for a result of the function and its description."""
-        outcome = read_result(result, self.ready, self._copies, self.values)
+        outcome: Outcome
+        if type(result) in SCALARS and not self._copies:
+            outcome = Data(plain_data(result))
+        else:
+            outcome = read_result(result, self.ready, self._copies, self.values)
         if self._is_hidden and result is not None and not isinstance(outcome, Made):
             kind = kind_name(type(result))
             outcome = new_object(result, kind, self.ready, self.values, 0)

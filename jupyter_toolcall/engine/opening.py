@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_origin
 
+from ..core.branches import shown_last
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
 from ..core.events import MAX_RESULT, Made, Opened, Output
 from ..core.journal import Journal
@@ -333,7 +334,7 @@ def load_session(
     executor: AnyExecutor | None = None,
     jobs: int = 1,
 ) -> Cursor:
-    """Return a cursor at the newest entry of a file.
+    """Return a cursor at the place in a file that was shown last.
 
     Raises BrokenJournal, which names the file; UsageError where it has another scheme.
     """
@@ -352,7 +353,7 @@ def load_session(
     context.unreliable_reason = key_problem() if writes else ""
     context.executor = _executor(executor, context.toolbox)
     context.jobs = checked_count(jobs)
-    cursor = resume_replay(context, journal.leaves()[-1])
+    cursor = resume_replay(context, shown_last(journal, journal.leaves()))
     if writes:
         compute_values(cursor)
     return cursor

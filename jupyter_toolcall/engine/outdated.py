@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.events import (
@@ -162,16 +161,6 @@ class ToolCode:
     version: str
     python: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
-
-
-def tool_code_note(tool: Tool, state: State, journal: Journal) -> dict[str, Any]:
-    """Return the meta of a start: the tool's code, if it changed since the tool ran last."""
-    version = tool.version()
-    last = journal.text(state.code.get(tool.name))
-    if not version or (last is not None and last["version"] == version):
-        return {}
-    text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}
-    return {"code": journal.remember(text)}
 
 
 def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:

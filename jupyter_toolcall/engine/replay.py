@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.call_record import CallRecord
-from ..core.errors import CallError
+from ..core.errors import Absent, CallError
 from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..core.interface_text import t
 from ..core.interrupts import Hold
@@ -23,7 +23,7 @@ from ..core.state_fold import state_at
 from .calls_together import run_together
 from .cursor import Cursor
 from .input_rounds import is_same_round
-from .outdated import changed_tool_parts, recorded_tool_code, tool_code_note
+from .outdated import changed_tool_parts, recorded_tool_code
 from .permission import Ask, Permission, Refuse, Run, permission_of_policy
 from .replay_queue import (
     ReplayQueue,
@@ -33,7 +33,7 @@ from .replay_queue import (
     same_objects,
 )
 from .session_values import PreparedCall
-from .turn import execute_step, run_call, start_of
+from .turn import execute_step, run_call, start_of, tool_code_note
 from .unchanged_calls import repeat_unchanged
 
 
@@ -50,15 +50,39 @@ def reapproval_reason(cursor: Cursor, ready: PreparedCall) -> str:
     return t("You are asked again: %1.", _change(call, approval, journal, ready))
 
 
-def repeats_approval(cursor: Cursor, ready: PreparedCall) -> bool:
-    """Return whether a replay runs a call without asking: as approved, or by the policy."""
-    queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
-    if call.id in queue.superseded or queue.recorded_end(call.id) is None:
+def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
+    """Return an open call as a replay decides it next: with the person's recorded approval or edit,
+    where that holds for it now; else the call as it is."""
+    recorded = _recorded_approval(cursor.replay_queue, call.id)
+    if call.status != "proposed" or recorded is None:
+        return call
+    assert isinstance(recorded.event, Decided)
+    decided = call.with_decision(recorded.event, recorded.verified, recorded.id)
+    try:
+        ready = cursor.prepared(decided, cursor.state)[0]
+    except (Absent, CallError):
+        return call
+    return decided if repeats_decision(cursor, decided, ready) else call
+
+
+def repeats_decision(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether a replay runs a call next as a person decided, since that holds for it now."""
+    if call.status != "approved" or not _is_repeated(cursor.replay_queue, call.id):
         return False
-    if (approval := _recorded_approval(queue, call.id)) is None:
-        return isinstance(permission_of_policy(cursor, call, ready), Run)
-    assert isinstance(approval.event, Decided)
-    return _holds(cursor, approval, approval.event, ready)
+    decision = cursor.context.journal[call.decision_entry]
+    return isinstance(decision.event, Decided) and _holds(cursor, decision, decision.event, ready)
+
+
+def _is_repeated(queue: ReplayQueue, call_id: str) -> bool:
+    return call_id not in queue.superseded and queue.recorded_end(call_id) is not None
+
+
+def runs_by_policy_again(cursor: Cursor, ready: PreparedCall) -> bool:
+    """Return whether a replay runs a call on which nobody decided, by the current policy."""
+    queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
+    if not _is_repeated(queue, call.id) or _recorded_approval(queue, call.id) is not None:
+        return False
+    return isinstance(permission_of_policy(cursor, call, ready), Run)
 
 
 def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:
@@ -375,7 +399,7 @@ def _start_as_recorded(
     if ready.approval_digest != recorded or not (at_hand or cut_off):
         return None
     queue.position += 1
-    meta = tool_code_note(ready.tool, state, cursor.context.journal)
+    meta = tool_code_note(cursor, ready.tool, state)
     started = start_of(call, ready, by_policy)
     entry = _write_again(cursor, started, recorded_entry, may_wait=at_hand, **meta)
     return cursor.keep_prepared(entry, ready)

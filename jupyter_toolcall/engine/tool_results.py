@@ -30,8 +30,6 @@ def read_result(
     # `isinstance` would ask the result for its `__class__`.
     if issubclass(type(result), Changed):
         return _with_variables(result)
-    if type(result) in SCALARS and not copies:
-        return Data(plain_data(result))
     created = _Objects(ready, copies, values)
     structure = _structure(result, copies, values)
     objects = [created.object_of(held) for held in structure.objects]

@@ -31,12 +31,12 @@ from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, 
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
-from ..tools.tool import parameters_schema
+from ..tools.tool import Tool, parameters_schema
+from ..tools.tool_version import PYTHON
 from .call_effects import call_effect
 from .cursor import Cursor, RunningCall
 from .execution import Execution, execute_call, milliseconds
 from .input_rounds import with_response
-from .outdated import tool_code_note
 from .permission import (
     Refuse,
     Run,
@@ -208,8 +208,7 @@ def start_call(
         except (CallError, KeyboardInterrupt) as error:
             return _record_not_begun(cursor, call, error)
     cursor.reapproved.discard(call.id)
-    event = start_of(call, ready, by_policy)
-    cursor.write(event, **tool_code_note(ready.tool, state, cursor.context.journal))
+    cursor.write(start_of(call, ready, by_policy), **tool_code_note(cursor, ready.tool, state))
     if outcome is not None:
         return cursor.write(Finished(call.id, outcome))
     return execute(cursor, ready, state)
@@ -242,8 +241,21 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
         return cursor.write(Finished(call.id, Failed(str(error))))
     demand_secrets(ready)
     cursor.reapproved.discard(call.id)
-    cursor.write(start_of(call, ready), **tool_code_note(ready.tool, state, cursor.context.journal))
+    cursor.write(start_of(call, ready), **tool_code_note(cursor, ready.tool, state))
     return execute(cursor, ready, state)
+
+
+def tool_code_note(cursor: Cursor, tool: Tool, state: State) -> dict[str, Any]:
+    """Return the meta of a start: the tool's code, if it changed since the tool ran last.
+
+    `outdated.recorded_tool_code` reads it.
+    """
+    version, journal = tool.version(), cursor.context.journal
+    last = journal.text(state.code.get(tool.name))
+    if not version or (last is not None and last["version"] == version):
+        return {}
+    text = {"version": version, "python": PYTHON, "parts": dict(tool.parts())}
+    return {"code": journal.remember(text)}
 
 
 def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> Started:

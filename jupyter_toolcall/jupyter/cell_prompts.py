@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from ..core.branches import is_prompt
+from ..core.branches import is_prompt, shown_last
 from ..core.errors import UsageError
 from ..core.events import Asked
 from ..core.journal import Journal
@@ -94,8 +94,8 @@ def _same_prompts(journal: Journal, head: str, asked: Asked) -> Iterator[str]:
 
 
 def _recorded_last(journal: Journal, prompts: Sequence[str]) -> tuple[str, ReplayQueue]:
-    """Return the prompt, of some, that the newest entry after them comes from, and the entries
-    from it to that entry, up to the next prompt.
+    """Return the prompt, of some, that what was shown last comes from, and the entries from it to
+    there, up to the next prompt.
 
     A replay that was interrupted there continues with what it had still to replay.
     """
@@ -104,7 +104,7 @@ def _recorded_last(journal: Journal, prompts: Sequence[str]) -> tuple[str, Repla
         after += journal.children(entry_id)
     answered = set(after[len(prompts) :])
     # Of a prompt that was asked again and not answered there is nothing to replay.
-    newest = next((e.id for e in reversed([*journal]) if e.id in answered), prompts[0])
+    newest = shown_last(journal, answered or prompts[:1])
     prompt = next(e.id for e in reversed(journal.path(newest)) if e.id in prompts)
     path = journal.path(newest, after=prompt)
     if len(entries := _up_to_prompt(path)) < len(path):

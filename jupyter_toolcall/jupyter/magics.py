@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -278,7 +277,8 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
 def _project_table(folder: Path) -> Mapping[str, Any] | None:
     """Return the table of a folder's pyproject.toml; None where there is no such file."""
     try:
-        data = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8-sig"))
+        text = (folder / "pyproject.toml").read_text(encoding="utf-8-sig")
+        data: dict[str, Any] = import_module("tomllib").loads(text)
     except (OSError, ValueError):
         return None
     for key in ("tool", "jupyter-toolcall"):

@@ -345,8 +345,10 @@ def apply_command(session: Session, command: Command) -> Session:
             return _decided(session, call, shown_digest, "answer", result=result, reason=reason)
         case Replay(call):
             return session.replay(call)
-        case Fork(place) | Checkout(place):
+        case Fork(place):
             return session.fork(place)
+        case Checkout(place):
+            return session.fork(place).checkout(place)
         case Undo(call):
             return _undone(session, call)
         case Ask(turn):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import json
 from collections.abc import Mapping
@@ -116,7 +115,8 @@ class Serving(NotebookExtension):
 
     def _start(self, name: str, port: int) -> None:
         try:
-            loop = asyncio.get_running_loop()
+            # `%load_ext` need not wait for it in a shell without a loop.
+            loop = import_module("asyncio").get_running_loop()
         except RuntimeError:
             raise UsageError(NO_LOOP) from None
         try:

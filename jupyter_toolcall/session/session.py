@@ -16,6 +16,7 @@ from ..compare.comparison import Comparison
 from ..core.branches import (
     branch_named,
     branches,
+    choose_branch,
     current_branch,
     entry_named,
     forked_from,
@@ -380,6 +381,9 @@ class Session:
     def checkout(self, head: str) -> Session:
         """Move this session to another head, and return it.
 
+        A session that is loaded, or whose cells run again, is on the branch that was chosen last,
+        unless it continued since then.
+
         Args:
             head: The name of a branch, the id of an entry, or a call's id: the end of that call.
 
@@ -388,6 +392,7 @@ class Session:
         """
         entry_id = entry_named(self.journal, self.head, head)
         self.cursor = forks.fork_cursor(self.cursor, entry_id)
+        choose_branch(self.journal, self.cursor.head)
         return self
 
     def name_branch(self, name: str, of: str | None = None) -> Session:

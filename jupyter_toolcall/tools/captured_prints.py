@@ -95,9 +95,6 @@ class StreamProxy:
     def __init__(self, name: str, stream: Any) -> None:
         self._name, self._stream = name, stream
 
-    def stands_for(self, name: str, stream: Any) -> bool:
-        return self._name == name and self._stream is stream
-
     def write(self, text: str) -> int:
         stream = _PRINTS.get() or self._elsewhere()
         return len(text) if stream is None else int(stream.write(text))
@@ -196,7 +193,7 @@ def _proxy(name: str, stream: Any) -> StreamProxy:
     if isinstance(stream, StreamProxy):
         return stream
     for proxy in _proxies:
-        if proxy.stands_for(name, stream):
+        if proxy._name == name and proxy._stream is stream:
             return proxy
     _proxies.append(StreamProxy(name, stream))
     return _proxies[-1]

@@ -24,8 +24,14 @@ from ..engine.call_warnings import call_warning
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import round_digest
-from ..engine.permission import Ask, may_resume, permission_of_policy
-from ..engine.replay import following_approvals, reapproval_reason, repeats_approval
+from ..engine.permission import Ask, has_approval, may_resume, permission_of_policy
+from ..engine.replay import (
+    as_repeated,
+    following_approvals,
+    reapproval_reason,
+    repeats_decision,
+    runs_by_policy_again,
+)
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
@@ -54,7 +60,8 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
     """
     rows, objects = list[CallRow](), list[ObjectRow]()
     names = {} if view.branch else next_names(view.cursor, calls)
-    for call in calls:
+    for recorded in calls:
+        call = recorded if view.branch else as_repeated(view.cursor, recorded)
         ready, absent = _prepared(view, call)
         end = ends.get(call.id)
         uses = _uses(view, call, ready, end)
@@ -111,7 +118,7 @@ def _call_row(
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
     results, key = objects_of(call.outcome), view.call_key(call)
     result, error = _outcome_texts(call)
-    is_approved = ready and call.status == "proposed" and repeats_approval(cursor, ready)
+    is_approved = ready and call.status == "proposed" and runs_by_policy_again(cursor, ready)
     status = "approved" if is_approved else call.status
     early = cursor.early_ends.get(call.id) if cursor.running else None
     if early is not None and not isinstance(early.outcome, InputNeeded | Unknown):
@@ -235,8 +242,12 @@ def _with_decision(
     """Return the row of an open call with why it waits for a decision, where it does."""
     cursor, state, tool = view.cursor, view.state, ready.tool
     allowed = permission_of_policy(cursor, call, ready)
-    if not isinstance(allowed, Ask) and call.status != "unknown":
+    asks = isinstance(allowed, Ask) or call.status == "unknown"
+    if not asks or has_approval(cursor, call, ready) or repeats_decision(cursor, call, ready):
         return row
+    if call.status == "approved":
+        # What was decided is not what would run now: it waits as a call that nobody decided on.
+        row = replace(row, status="proposed")
     following = (
         t("Sent to %1.", tool.server) if tool.server else "",
         t("It may delete or overwrite data.") if tool.destructive else "",

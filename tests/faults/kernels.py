@@ -386,6 +386,8 @@ class Kernel:
         if self._shown[0] is not self.drive or self._shown[1] != at:
             rows = self.drive.whole().calls if waits else ()
             shown = [row for row in rows if row.call in waits and not row.branch]
+            undecidable = [row for row in shown if row.status in ("approved", "running")]
+            assert not undecidable, "a call waits, and the panel has no buttons for it"
             self._shown = self.drive, at, shown
         return self._shown[2]
 

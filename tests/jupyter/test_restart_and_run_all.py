@@ -202,6 +202,22 @@ def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
     assert edited["Letter#2"] == Letter("hi", ["you"])
 
 
+@pytest.mark.parametrize("continues", [False, True])
+def test_it_goes_on_on_the_branch_that_was_chosen_unless_another_one_continued_since_then(
+    kernel: Begin, continues: bool
+) -> None:
+    first = kernel()
+    main = first.cell(LINE, "Send it.", YES, YES, YES)
+    head, edited = main.head, main.edit("call_2", by="you").run()
+    for branch in (edited.head, head):
+        main.checkout(branch)
+    if continues:
+        edited.decide("call_3").run()
+    first.ends()
+    again = kernel().cell(LINE, "Send it.")
+    assert again.head == (edited.head if continues else head)
+
+
 def test_it_goes_on_where_the_last_kernel_worked_last_and_not_on_the_youngest_branch(
     kernel: Begin,
 ) -> None:

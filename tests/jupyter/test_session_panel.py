@@ -9,6 +9,12 @@ import ipywidgets
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.models import Reply
+from jupyter_toolcall.view.view_rows import all_rows
+
+
+class Number:
+    def __init__(self, value: float) -> None:
+        self.value = value
 
 
 def double(x: int) -> int:
@@ -77,3 +83,44 @@ def test_what_a_program_does_is_shown_after_its_cell() -> None:
     session.decide(session.pending[0]).run()
     panel.refresh()
     assert (panel.pending, panel.head) == (("call_2",), session.head)
+
+
+def edited() -> Session:
+    """Return a finished session: a call was approved, and the one that takes its result edited."""
+
+    def half(x: Number) -> Number:
+        """Halve a number."""
+        return Number(x.value / 2)
+
+    def add(x: Number, by: int) -> Number:
+        """Add to a number."""
+        return Number(x.value + by)
+
+    script = [("half", {"x": "Number#1"}), ("add", {"x": "Number#2", "by": 1}), "Done."]
+    box, inputs = Toolbox(half, add), {"start": Number(8)}
+    session = Session(box, Scripted(script), inputs=inputs, scheme="flat").tell("go")
+    session = session.decide(session.pending[0], "approve").run()
+    return session.decide(session.pending[0], "edit", arguments={"x": "Number#2", "by": 3}).run()
+
+
+def shown(session: Session) -> list[tuple[str, Any]]:
+    """Return the status and the arguments of each call of the current branch in the panel."""
+    rows = all_rows(session.cursor, session.name).calls
+    return [(row.status, dict(row.arguments)) for row in rows if not row.branch]
+
+
+def test_a_call_that_waits_again_after_an_edit_can_be_decided_as_it_was_edited() -> None:
+    session = edited()
+    branch = session.decide_anew(session.calls[0], "answer", result=Number(5)).run()
+    assert [call.id for call in branch.pending] == ["call_2"]
+    assert shown(branch)[1] == ("proposed", {"x": "Number#2", "by": 3})
+
+
+def test_a_replay_shows_a_call_as_it_will_repeat_it() -> None:
+    session, seen = edited().replay(), set[str]()
+    while len(session.calls) < 2 or session.calls[1].status != "succeeded":
+        session = session.step()
+        if len(calls := shown(session)) == 2:
+            seen.add(calls[1][0])
+            assert calls[1][1] == {"x": "Number#2", "by": 3}
+    assert seen == {"approved", "unknown", "succeeded"}
