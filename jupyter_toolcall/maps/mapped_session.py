@@ -228,24 +228,16 @@ def continue_session(
 
     `stopped` is asked between two steps. Nothing is raised: what goes wrong is in the summary.
     """
+    session: Session | None = None
     try:
         with written_session(setup, prompt) as session:
-            return _run(session, stopped)
-    except Exception as error:
-        return summary_at_end(None, error)
-    except KeyboardInterrupt:
-        return SessionSummary("interrupted")
-
-
-def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
-    try:
-        begin(session)
-        with Hold() as hold:
-            while not stopped():
-                if advance(session.cursor) is None:
-                    return end(session)
-                hold.deliver()
-        return summary(session, "interrupted")
+            begin(session)
+            with Hold() as hold:
+                while not stopped():
+                    if advance(session.cursor) is None:
+                        return end(session)
+                    hold.deliver()
+            return summary(session, "interrupted")
     # A model is somebody's function: what it raises ends this session alone.
     except (Exception, KeyboardInterrupt) as error:
         return summary_at_end(session, error)
@@ -305,13 +297,14 @@ def summary(session: Session, status: Status, error: str = "") -> SessionSummary
 
 def summary_at_end(session: Session | None, error: BaseException | None) -> SessionSummary:
     """Return the summary of a session that paused, ended, or raised an error."""
-    if session is None:
-        return SessionSummary("failed", error=error_line(error) if error else "")
-    if error is None:
+    if session is not None and error is None:
         return end(session)
-    if isinstance(error, KeyboardInterrupt | Stopped):
-        return summary(session, "interrupted")
-    return summary(session, "failed", session.cursor.context.hide(error_line(error)))
+    is_stopped = isinstance(error, KeyboardInterrupt | Stopped)
+    status: Status = "interrupted" if is_stopped else "failed"
+    why = "" if is_stopped or error is None else error_line(error)
+    if session is None:
+        return SessionSummary(status, error=why)
+    return summary(session, status, session.cursor.context.hide(why))
 
 
 def error_line(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
-    "maps + executors": 1_361,
+    "maps + executors": 1_317,
     "core + engine + session": 8_247,
     "tools": 3_513,
     "sources": 6_054,
@@ -25,13 +25,13 @@ LIMITS = {
     "view": 1_900,
     "models": 2_123,
     "export": 2_678,
-    "compare": 1_838,
+    "compare": 1_832,
     "schemes": 1_500,
-    "teaching + evaluation": 2_013,
-    "storage": 1_050,
+    "teaching + evaluation": 2_006,
+    "storage": 1_007,
     "rules, budgets, origins, previews": 1_571,
-    "cli, kitchen, toolsets, __init__": 456,
-    "all": 38_618,
+    "cli, kitchen, toolsets, __init__": 420,
+    "all": 38_482,
     "Python files": 259,
     "Python tests": 54_726,
     "TypeScript": 11_895,
