@@ -42,11 +42,7 @@ _HOMES = {
     "tool": ".tools.tool",
     "verify": ".session.verify_files",
 }
-__all__ = [
-    *("Budget", "Rule", "Scripted", "Session", "Tool", "Toolbox"),
-    *("load_ipython_extension", "tool"),
-    *("from_definition", "from_definitions", "from_graphql", "from_mcp", "to_definition", "verify"),
-]
+__all__ = [*_HOMES, "load_ipython_extension"]
 
 
 def __getattr__(name: str) -> Any:

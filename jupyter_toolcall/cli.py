@@ -11,6 +11,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
@@ -43,8 +44,9 @@ from .teaching import class_scores
 from .teaching.exercise_proofs import exercise_code, noticed_errors, prove
 from .teaching.lesson_page import LESSON, export_lesson
 
-Act = Callable[[argparse.Namespace], int]
+Act = Callable[[argparse.Namespace], int | None]
 Add = Callable[..., argparse.Action]
+Executed = Callable[[argparse.Namespace], list[Path]]
 RIGHTS = "it executes the notebook's code with your rights"
 
 
@@ -56,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _print_any_character()
     parsed = parser().parse_args(arguments)
     try:
-        return int(parsed.act(parsed))
+        if parsed.executed and not _may_execute(parsed):
+            return 2
+        return parsed.act(parsed) or 0
     except ToolcallError as error:
         _say(str(error))
     except OSError as error:
@@ -87,34 +91,40 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, act: Act, what: str, trust: bool = False) -> Add:
+    def command(
+        name: str, act: Act, what: str, executed: Executed | None = None, adds: bool = False
+    ) -> Add:
+        what += f"; {RIGHTS}" if executed else ""
         added = commands.add_parser(name, help=what, description=what)
-        added.set_defaults(act=act)
-        if trust:
+        added.set_defaults(act=act, command=name, executed=executed, adds=adds)
+        if executed:
             what = "do not ask about notebooks that were not made on this computer"
             added.add_argument("--trust", action="store_true", help=what)
         return added.add_argument
 
-    what = f"execute a notebook and print the chains of objects; {RIGHTS}"
-    add = command("run", _run, what, trust=True)
+    def notebook(parsed: argparse.Namespace) -> list[Path]:
+        return [parsed.notebook]
+
+    what = "execute a notebook and print the chains of objects"
+    add = command("run", _run, what, notebook)
     add("notebook", type=Path, help="the notebook")
     add("--output", type=Path, help="the file for the executed notebook")
-    what = f"give a notebook's session to other agents (MCP), and decide here; {RIGHTS}"
-    add = command("serve", _serve, what, trust=True)
+    what = "give a notebook's session to other agents (MCP), and decide here"
+    add = command("serve", _serve, what, notebook)
     add("notebook", type=Path, help="the notebook")
     add("--port", type=int, default=0, metavar="N", help="the port; any free one without it")
     add("--session", default="", metavar="NAME", help="the session; the last one without it")
     add = command("show", _show, "print the sessions that a notebook or journal holds")
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
-    what = f"run notebooks again, offline, and compare with what is recorded; {RIGHTS}"
-    add = command("verify", _verify, what, trust=True)
+    what = "run notebooks again, offline, and compare with what is recorded"
+    add = command("verify", _verify, what, _verified)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
     add("--allow", action="store_true", help="also run what a person decided on another computer")
-    what = f"check that each exercise passes with its own solution; {RIGHTS}"
-    add = command("check", _check, what, trust=True)
+    what = "check that each exercise passes with its own solution"
+    add = command("check", _check, what, lambda parsed: parsed.notebook, adds=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
-    what = f"propose wrong calls that the checks of an exercise notice; {RIGHTS}"
-    add = command("seed", _seed, what, trust=True)
+    what = "propose wrong calls that the checks of an exercise notice"
+    add = command("seed", _seed, what, notebook, adds=True)
     add("notebook", type=Path, help="the notebook that replays and checks the exercise")
     add("exercise", help="the name of the exercise")
     add = command("scores", _scores, "print the scores in notebooks; nothing is executed")
@@ -158,21 +168,22 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
-def _may_execute(command: str, paths: Sequence[Path], trusted: bool, adds: bool = False) -> bool:
+def _may_execute(parsed: argparse.Namespace) -> bool:
     """Say that a command executes notebooks, and return whether it may.
 
-    `adds` says that the solutions and the checks of its exercises run in it, too.
+    `parsed.adds` says that the solutions and the checks of its exercises run in it, too.
     """
+    paths, adds = parsed.executed(parsed), parsed.adds
     if not paths:
         return True
     for path in paths:
         cell_sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
-    notice = f"{command} executes the {what} of {_listed(paths)} with your rights"
+    notice = f"{parsed.command} executes the {what} of {_listed(paths)} with your rights"
     others = [
         path
         for path in paths
-        if not trusted and not is_trusted_notebook(path, exercise_code(path) if adds else ())
+        if not (parsed.trust or is_trusted_notebook(path, exercise_code(path) if adds else ()))
     ]
     if not others:
         _say(f"{notice}.")
@@ -193,9 +204,7 @@ def _listed(paths: Sequence[Path]) -> str:
     return ", ".join(names) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
-def _run(parsed: argparse.Namespace) -> int:
-    if not _may_execute("run", [parsed.notebook], parsed.trust):
-        return 2
+def _run(parsed: argparse.Namespace) -> None:
     target = parsed.output or parsed.notebook.with_suffix(".executed.ipynb")
     try:
         executed = execute(parsed.notebook)
@@ -209,20 +218,16 @@ def _run(parsed: argparse.Namespace) -> int:
     for session in executed.sessions:
         _print(session)
     print_text(f"\nThe executed notebook: {target}\nTo open it: jupyter lab {target}")
-    return 0
 
 
-def _serve(parsed: argparse.Namespace) -> int:
-    if not _may_execute("serve", [parsed.notebook], parsed.trust):
-        return 2
+def _serve(parsed: argparse.Namespace) -> None:
     try:
         serve_notebook(parsed.notebook, parsed.port, parsed.session)
     except KeyboardInterrupt:
         print_text("\nThe server and its kernel have ended.")
-    return 0
 
 
-def _show(parsed: argparse.Namespace) -> int:
+def _show(parsed: argparse.Namespace) -> None:
     for path in parsed.file:
         try:
             sessions = saved_sessions(path)
@@ -230,7 +235,6 @@ def _show(parsed: argparse.Namespace) -> int:
             raise BrokenJournal(f"{path}: {error}") from None
         for session in sessions:
             _print(session)
-    return 0
 
 
 def _print(session: NotebookSession) -> None:
@@ -238,10 +242,11 @@ def _print(session: NotebookSession) -> None:
     print_text("\n".join(["", session.where, *lines]))
 
 
+def _verified(parsed: argparse.Namespace) -> list[Path]:
+    return [path for path in dict.fromkeys(parsed.file) if verify_executes(path)]
+
+
 def _verify(parsed: argparse.Namespace) -> int:
-    executes = [path for path in dict.fromkeys(parsed.file) if verify_executes(path)]
-    if not _may_execute("verify", executes, parsed.trust):
-        return 2
     failed = 0
     for path in parsed.file:
         result = verify(path, parsed.allow)
@@ -252,8 +257,6 @@ def _verify(parsed: argparse.Namespace) -> int:
 
 
 def _check(parsed: argparse.Namespace) -> int:
-    if not _may_execute("check", parsed.notebook, parsed.trust, adds=True):
-        return 2
     failed = 0
     for path in parsed.notebook:
         for name, wrong in prove(path).items():
@@ -264,8 +267,6 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _seed(parsed: argparse.Namespace) -> int:
-    if not _may_execute("seed", [parsed.notebook], parsed.trust, adds=True):
-        return 2
     noticed = noticed_errors(parsed.notebook, parsed.exercise)
     for error, check in noticed:
         _print_line(f"{error}  (noticed: {check})")
@@ -276,43 +277,39 @@ def _seed(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _scores(parsed: argparse.Namespace) -> int:
+def _scores(parsed: argparse.Namespace) -> None:
     rows = class_scores.score_rows(parsed.path)
     print_text(class_scores.as_csv(rows) if parsed.csv else class_scores.as_text(rows))
-    return 0
 
 
-def _rules(parsed: argparse.Namespace) -> int:
+def _rules(parsed: argparse.Namespace) -> None:
     print_text(rule_files.carry_out(parsed.words))
-    return 0
 
 
-def _export(parsed: argparse.Namespace) -> int:
+def _export(parsed: argparse.Namespace) -> None:
     if parsed.to == LESSON:
         if parsed.session:
             raise UsageError(f"--to {LESSON} is for the whole notebook: leave out --session")
         _print_line(str(export_lesson(parsed.file, parsed.output, parsed.force)))
-        return 0
+        return
     held = chosen(parsed.file, parsed.session, lambda line: parse_options(line).tools)
     for path, where in written(held, parsed.file, parsed.output, parsed.to, parsed.force):
         _print_line(f"{path}  ({where})")
-    return 0
 
 
-def _eval(parsed: argparse.Namespace) -> int:
+def _eval(parsed: argparse.Namespace) -> None:
     """What is done by the time of an interrupt is shown all the same."""
-    if parsed.results is None:
-        _print_table(parsed, _evaluated(parsed, None))
-        return 0
-    with ResultsFolder.opened(parsed.results) as results:
+    with ResultsFolder.opened(parsed.results) if parsed.results else nullcontext() as results:
         runs = _evaluated(parsed, results)
-        results.write(_print_table(parsed, runs), plot(runs))
+        text = _print_table(parsed, runs)
+        if results is None:
+            return
+        results.write(text, plot(runs))
         others = len(results.runs) - sum(not run.lost for run in runs)
     _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
     if others > 0:
         kept = "1 other run" if others == 1 else f"{others} other runs"
         _say(f"{kept} (other tasks, schemes, models or settings) stay there, not in the table")
-    return 0
 
 
 def _evaluated(parsed: argparse.Namespace, results: ResultsFolder | None) -> Sequence[Run]:
@@ -333,12 +330,9 @@ def _print_table(parsed: argparse.Namespace, runs: Sequence[Run]) -> str:
     """Print the table, write the JSON that is asked for, and return the table."""
     if parsed.json:
         parsed.json.write_text(json.dumps([asdict(run) for run in runs], indent=1) + "\n", "utf-8")
-    ordered = sorted(runs, key=lambda run: _position(parsed, run))
+    schemes, models = parsed.schemes, parsed.models
+    # Runs that overlap end in any order.
+    ordered = sorted(runs, key=lambda run: (schemes.index(run.scheme), models.index(run.model)))
     text = table(ordered, each=parsed.each, costs=True)
     print_text(text)
     return text
-
-
-def _position(parsed: argparse.Namespace, run: Run) -> tuple[int, int]:
-    """Return where a run stands in the table: runs that overlap end in any order."""
-    return parsed.schemes.index(run.scheme), parsed.models.index(run.model)

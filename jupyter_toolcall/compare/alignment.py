@@ -22,9 +22,8 @@ from .branch_totals import BranchReader
 from .comparison import Aspect, CallPair, Change, Comparison, ObjectPair, Side
 from .differences import Difference, Others, Same, Unknown
 from .matching import Pair, pairs
-from .values import difference, shown
+from .values import DIFFER_UNSEEN, difference, shown
 
-DIFFER_UNSEEN = Unknown(t("they differ behind what is shown of them"))
 ValuesOf: TypeAlias = (
     "Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]"
 )

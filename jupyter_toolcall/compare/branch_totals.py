@@ -5,45 +5,43 @@ Replayed entries, and those shared with an older branch, count on the branch tha
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec.structs import astuple
 
 from ..core.events import Finished, Replied, Usage, ended_call
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallEnd, CallIndex
+from ..core.recorded_data import Record
 from ..core.state_fold import state_at
 from ..engine.cursor import SessionContext
 from ..models.prices import Cost, cost
 
 
-@dataclass(frozen=True, slots=True)
-class BranchTotals:
-    """What entries used. `unpriced` counts the requests whose price is not known."""
+class BranchTotals(Record, frozen=True):
+    """What entries used. `unpriced` counts the requests whose price is not known, `at_most` those
+    that may have cost less."""
 
     ran: int = 0
     cached: int = 0
     ms: float = 0
     tokens: int = 0
     dollars: float = 0
-    is_upper_bound: bool = False
+    at_most: int = 0
     unpriced: int = 0
 
     def __add__(self, other: BranchTotals) -> BranchTotals:
-        return BranchTotals(
-            self.ran + other.ran,
-            self.cached + other.cached,
-            self.ms + other.ms,
-            self.tokens + other.tokens,
-            self.dollars + other.dollars,
-            self.is_upper_bound or other.is_upper_bound,
-            self.unpriced + other.unpriced,
-        )
+        return BranchTotals(*map(operator.add, astuple(self), astuple(other)))
 
     @property
     def cost(self) -> Cost | None:
         """What the requests cost; None where that is not known, or where there were none."""
         is_known = self.dollars > 0 and not self.unpriced
-        return Cost(self.dollars, self.is_upper_bound) if is_known else None
+        return Cost(self.dollars, self.at_most > 0) if is_known else None
+
+
+UNUSED = BranchTotals()
 
 
 class BranchReader:
@@ -58,7 +56,7 @@ class BranchReader:
         self,
         entries: Sequence[Entry],
         shared: frozenset[str] = frozenset(),
-        total: BranchTotals = BranchTotals(),
+        total: BranchTotals = UNUSED,
     ) -> tuple[dict[str, CallEnd], BranchTotals]:
         """Return how the calls of entries ended, by id, and what the entries used.
 
@@ -84,4 +82,4 @@ class BranchReader:
         tokens = usage.input + usage.output
         if price is None:
             return BranchTotals(tokens=tokens, unpriced=1)
-        return BranchTotals(tokens=tokens, dollars=price.dollars, is_upper_bound=price.most)
+        return BranchTotals(tokens=tokens, dollars=price.dollars, at_most=price.most)

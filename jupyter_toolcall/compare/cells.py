@@ -10,7 +10,7 @@ from typing import Any
 from ..core.interface_text import t
 from ..core.text import shortened_text
 from ..tools.plain_data import describe
-from .differences import Cell
+from .differences import CellPair
 
 LONG = 60
 PLAIN = (str, int, float, bool, bytes, type(None))
@@ -47,12 +47,15 @@ def reads_alike(a: Any, b: Any) -> bool:
 
 def cell(
     rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
-) -> Cell:
-    """Return a cell that differs; where both read alike, their types are added."""
+) -> CellPair:
+    """Return a cell that differs; where both read alike, their types are added.
+
+    `rows` are what its row is called on either side, `at` the row's numbers from 1.
+    """
     texts = [cell_content(left), cell_content(right)]
     if texts[0] == texts[1]:
         texts = [f"{texts[0]} ({type(value).__name__})" for value in (left, right)]
-    return Cell(rows, column, texts[0], texts[1], at)
+    return CellPair(" | ".join(dict.fromkeys(rows)), column, texts[0], texts[1], *at)
 
 
 def cell_content(value: Any) -> str:

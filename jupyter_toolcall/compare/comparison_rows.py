@@ -22,7 +22,7 @@ from ..engine.cursor import Cursor, SessionContext
 from . import differences as kinds
 from .alignment import alike, change, compare
 from .comparison import CallPair, Change
-from .differences import Difference, Line
+from .differences import CellPair, Difference, Line
 
 CURRENT = "current"
 """How a row names the branch that is shown: its head moves."""
@@ -40,18 +40,6 @@ class LinePair(Row):
     right: str = ""
     left_at: int = 0
     """The number of the line, from 1."""
-    right_at: int = 0
-
-
-class CellPair(Row):
-    """A cell in which two tables differ."""
-
-    row: str
-    column: str
-    left: str = ""
-    right: str = ""
-    left_at: int = 0
-    """The number of the row, from 1; 0 where it is not known."""
     right_at: int = 0
 
 
@@ -290,8 +278,7 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
         case kinds.Texts(lines):
             return replace(row, lines=tuple(map(_line, lines[:LINES])))
         case kinds.Tables(cells=cells):
-            pairs = (CellPair(e.row, e.column, e.left, e.right, *e.at) for e in cells[:CELLS])
-            return replace(row, cells=tuple(pairs))
+            return replace(row, cells=cells[:CELLS])
         case kinds.Images(left, right, where=where):
             images = (left, right, where) if where.address else (left, right)
             small = (image.address if len(image.address) <= IMAGE else "" for image in images)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from ..core.interface_text import joined, t, tn
+from ..core.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +55,16 @@ class Texts:
     """How many lines differ, those that are left out here too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A place in a table, and what stands there on either side."""
+class CellPair(Row):
+    """A cell in which two tables differ."""
 
-    rows: tuple[str, str]
-    """What the row is called on the left, and on the right."""
+    row: str
     column: str
-    left: str
-    right: str
-    at: tuple[int, int] = (0, 0)
-    """The numbers of the row on the left and on the right, from 1; 0 where they are not known."""
-
-    @property
-    def row(self) -> str:
-        return self.rows[0] if self.rows[0] == self.rows[1] else " | ".join(self.rows)
+    left: str = ""
+    right: str = ""
+    left_at: int = 0
+    """The number of the row, from 1; 0 where it is not known."""
+    right_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +91,7 @@ class Tables:
     left: tuple[int, int]
     """Rows and columns."""
     right: tuple[int, int]
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[CellPair, ...] = ()
     """Those of rows and columns that both have."""
     changed: int = 0
     """How many of those differ, those that are left out here too."""
@@ -296,6 +292,11 @@ def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
     if tables.wide:
         width = max(tables.left[1], tables.right[1])
         line = t("%1 (the first %2 of %3 columns)", line, tables.wide, width)
+    return with_sample(line, tables)
+
+
+def with_sample(line: str, tables: Tables) -> str:
+    """Return a line about two tables, with how many of their rows were compared if not all."""
     if not tables.sample:
         return line
     height = max(tables.left[0], tables.right[0])

@@ -15,7 +15,7 @@ from typing import Any
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from .cells import cell, cell_text
-from .differences import Cell, Difference, Same, Tables, Unknown
+from .differences import CellPair, Difference, Same, Tables, Unknown
 from .frame_columns import Frame, PandasFrame, Unlike, frame_of, unlike
 from .matching import pairs
 
@@ -272,7 +272,7 @@ def _cells(
     columns: Sequence[tuple[Any, Any]],
     changes: Sequence[Unlike],
     tables: tuple[Frame, Frame],
-) -> Iterator[Cell]:
+) -> Iterator[CellPair]:
     """Yield the first cells that differ, from above."""
     numbered = ((n, number) for number, (rows, _) in enumerate(changes) for n in rows)
     for n, number in sorted(numbered)[:CELLS]:

@@ -36,6 +36,7 @@ from .tables import tables
 
 DEEP, MANY, FIELDS = 5, 40, 10_000
 """So deep values are taken apart, into so many parts that differ, of so many that are compared."""
+DIFFER_UNSEEN = Unknown(t("they differ behind what is shown of them"))
 LONG, LINE = 400, 100
 """So much of a value in words is shown; a longer text is compared line by line."""
 
@@ -165,7 +166,7 @@ def _described(left: Any, right: Any) -> Difference:
         return Others(f"{a} ({type(left).__name__})", f"{b} ({type(right).__name__})")
     is_text = type(left) in (str, bytes)
     same = left == right if is_text else describe(left, 20_000) == describe(right, 20_000)
-    return Same() if same else Unknown(t("they differ behind what is shown of them"))
+    return Same() if same else DIFFER_UNSEEN
 
 
 def shown(value: Any) -> str:

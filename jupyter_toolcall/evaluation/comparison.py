@@ -23,6 +23,7 @@ from typing import Any
 from ..core.errors import ModelError, ToolcallError, UsageError
 from ..core.state import AskModel
 from ..core.text import progress_bar
+from ..maps.workers import demand_pickles
 from ..models import anthropic_requests
 from ..models.named import model_named
 from ..models.prices import cost
@@ -33,7 +34,6 @@ from ..session.session import Session
 from ..tools.executors import executor_named
 from .ideal_model import Ideal
 from .parallel_runs import (
-    demand_pickles,
     is_in_this_process,
     once_executor,
     runs_on_workers,
@@ -50,6 +50,7 @@ SCHEMES = ("select", "current", "flat", "native")
 IDEAL = "ideal"
 OFFLINE = (IDEAL, "scripted:", "recorded:")
 MAX_TURNS = 50
+REMEDY = "name a file of tasks, and schemes and models by their names"
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,10}|[A-Z]{1,3}|\d{1,3}|[^\w\s]{1,3}|[^\W\d_a-zA-Z]|\n+")
 """A word of camelCase, some capitals, three digits, up to three signs in a row."""
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=dict)
@@ -140,9 +141,10 @@ def compare(
     if chosen is not None and is_in_this_process(chosen):
         chosen, jobs = None, jobs or 2 * getattr(chosen, "_max_workers", 2)
     if chosen is not None:
-        demand_pickles({f"the scheme {_label(scheme)}": scheme for scheme in schemes})
-        demand_pickles({f"the model {_label(model)}": model for model in models})
-        demand_pickles({f"task {task.name!r}": task for task in tasks})
+        parts: dict[str, Any] = {f"the scheme {_label(scheme)}": scheme for scheme in schemes}
+        parts |= {f"the model {_label(model)}": model for model in models}
+        parts |= {f"task {task.name!r}": task for task in tasks}
+        demand_pickles(parts, lambda name: REMEDY)
     # What is wrong is said here, before the first run is asked for.
     return _runs(planned, jobs, chosen, results)
 

@@ -4,21 +4,26 @@ the workers of an executor. It knows no tasks: what runs, and what comes of it, 
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from ..core.errors import NotRun, UsageError
-from ..core.interrupts import attempt
 from ..maps.mapped_session import error_line
-from ..maps.workers import ANSWERS, ONE_SESSION, this_process, window_of
+from ..maps.workers import (
+    ANSWERS,
+    ONE_SESSION,
+    CallsOnWorkers,
+    Refused,
+    this_process,
+    window_of,
+)
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
 from ..tools.dask_executor import DaskExecutor
 from ..tools.executors import KernelPool
-from ..tools.invoke import TICK
 from ..tools.running_tool import OutcomeUnknown
 from ..tools.tool_task import SentTask, run_task
 from ..tools.worker_code import dumps
@@ -72,17 +77,6 @@ def is_in_this_process(executor: Executor) -> bool:
     except Exception as error:
         raise UsageError(f"executor: a worker cannot run tasks ({error_line(error)})") from None
     return bool(process == this_process())
-
-
-def demand_pickles(parts: Mapping[str, Any]) -> None:
-    """Raise UsageError, which names the part, where one cannot be sent to another process."""
-    for name, value in parts.items():
-        pickled, raised = attempt(pickle.dumps, value)
-        if pickled is None:
-            raise UsageError(
-                f"{name} cannot be pickled for a worker process ({raised}); name a file of tasks, "
-                "and schemes and models by their names"
-            )
 
 
 class _OnceCall(Future[Any]):
@@ -148,28 +142,22 @@ def runs_on_workers(
     What a lost worker ran is not repeated, since it may have had effects: `lost` returns its
     result. Raises KeyboardInterrupt at once; what has not begun is cancelled.
     """
-    window = window_of(executor, jobs)
-    pending, futures, more = iter(arguments), dict[Future[Any], tuple[Any, ...]](), True
+    calls = CallsOnWorkers[tuple[Any, ...]](
+        lambda planned: executor.submit(evaluation_run, function, *planned),
+        window_of(executor, jobs),
+        deque(arguments),
+    )
     try:
-        while more or futures:
-            while more and len(futures) < window:
-                planned = next(pending, None)
-                if planned is None:
-                    more = False
-                    break
-                try:
-                    futures[executor.submit(evaluation_run, function, *planned)] = planned
-                except (BrokenExecutor, RuntimeError) as error:
-                    yield planned, lost(planned, f"the executor takes no runs: {error_line(error)}")
-            for future in wait(futures, TICK, FIRST_COMPLETED).done if futures else ():
-                planned = futures.pop(future)
-                raised = future.exception()
-                if raised is None:
+        for planned, future in calls:
+            match future.exception():
+                case None:
                     yield planned, future.result()
-                elif isinstance(raised, (NotRun, OutcomeUnknown)):
-                    yield planned, lost(planned, str(raised))
-                else:
-                    yield planned, lost(planned, f"its worker was lost: {error_line(raised)}")
+                case Refused() as refused:
+                    yield planned, lost(planned, f"the executor takes no runs: {refused}")
+                case NotRun() | OutcomeUnknown() as unknown:
+                    yield planned, lost(planned, str(unknown))
+                case error:
+                    yield planned, lost(planned, f"its worker was lost: {error_line(error)}")
     finally:
-        for future in futures:
+        for future in calls.running:
             future.cancel()

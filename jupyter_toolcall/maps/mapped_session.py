@@ -7,6 +7,7 @@ them at a time, and its journal is all that the next one needs.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from ..core.errors import Stopped, ToolcallError, UsageError
 from ..core.events import Opened
 from ..core.interrupts import Hold
 from ..core.journal import Journal
-from ..core.state import AskModel, State
+from ..core.state import AskModel
 from ..core.text import visible_text
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import waiting_calls
@@ -144,10 +145,10 @@ def mapped_prompts(texts: list[str]) -> tuple[MappedPrompt, ...]:
 
     A name depends on no other prompt, so that a longer list continues the same sessions.
     """
-    occurrences: dict[str, int] = {}
+    occurrences = Counter[str]()
     mapped = []
     for index, text in enumerate(texts):
-        occurrences[text] = occurrences.get(text, 0) + 1
+        occurrences[text] += 1
         mapped.append(MappedPrompt(index, text, digest("prompt", text, occurrences[text])[:20]))
     return tuple(mapped)
 
@@ -205,17 +206,12 @@ def _session(
 
 
 def _demand_same_setup(recorded: Opened, now: Opened) -> None:
-    def setup(opened: Opened) -> dict[str, Any]:
+    def part(opened: Opened, name: str) -> Any:
         inputs = {name: (ref.kind, ref.content) for name, ref in opened.inputs}
-        return {
-            "scheme": opened.scheme,
-            "system": opened.system,
-            "outputs": dict(opened.outputs),
-            "inputs": inputs,
-        }
+        return inputs if name == "inputs" else getattr(opened, name)
 
-    before, after = setup(recorded), setup(now)
-    if other := [name for name in before if before[name] != after[name]]:
+    parts = "scheme", "system", "outputs", "inputs"
+    if other := [name for name in parts if part(recorded, name) != part(now, name)]:
         raise UsageError(
             f"these sessions were recorded with other {' and '.join(other)}; "
             "give the map another name"
@@ -232,24 +228,16 @@ def continue_session(
 
     `stopped` is asked between two steps. Nothing is raised: what goes wrong is in the summary.
     """
+    session: Session | None = None
     try:
         with written_session(setup, prompt) as session:
-            return _run(session, stopped)
-    except Exception as error:
-        return summary_at_end(None, error)
-    except KeyboardInterrupt:
-        return SessionSummary("interrupted")
-
-
-def _run(session: Session, stopped: Callable[[], bool]) -> SessionSummary:
-    try:
-        begin(session)
-        with Hold() as hold:
-            while not stopped():
-                if advance(session.cursor) is None:
-                    return end(session)
-                hold.deliver()
-        return summary(session, "interrupted")
+            begin(session)
+            with Hold() as hold:
+                while not stopped():
+                    if advance(session.cursor) is None:
+                        return end(session)
+                    hold.deliver()
+            return summary(session, "interrupted")
     # A model is somebody's function: what it raises ends this session alone.
     except (Exception, KeyboardInterrupt) as error:
         return summary_at_end(session, error)
@@ -274,13 +262,9 @@ def end(session: Session) -> SessionSummary:
         return summary(session, "waiting")
     if error := _missing(session):
         return summary(session, "failed", error)
-    values.save(ref.digest for name, ref in state.objects.items() if name in _names(state))
+    saved = {name for name in state.outputs.values() if isinstance(name, str)}
+    values.save(ref.digest for name, ref in state.objects.items() if name in saved)
     return summary(session, "finished")
-
-
-def _names(state: State) -> set[str]:
-    """Return the names of the objects that are saved as outputs."""
-    return {name for name in state.outputs.values() if isinstance(name, str)}
 
 
 def _missing(session: Session) -> str:
@@ -313,13 +297,14 @@ def summary(session: Session, status: Status, error: str = "") -> SessionSummary
 
 def summary_at_end(session: Session | None, error: BaseException | None) -> SessionSummary:
     """Return the summary of a session that paused, ended, or raised an error."""
-    if session is None:
-        return SessionSummary("failed", error=error_line(error) if error else "")
-    if error is None:
+    if session is not None and error is None:
         return end(session)
-    if isinstance(error, KeyboardInterrupt | Stopped):
-        return summary(session, "interrupted")
-    return summary(session, "failed", session.cursor.context.hide(error_line(error)))
+    is_stopped = isinstance(error, KeyboardInterrupt | Stopped)
+    status: Status = "interrupted" if is_stopped else "failed"
+    why = "" if is_stopped or error is None else error_line(error)
+    if session is None:
+        return SessionSummary(status, error=why)
+    return summary(session, status, session.cursor.context.hide(why))
 
 
 def error_line(error: BaseException) -> str:

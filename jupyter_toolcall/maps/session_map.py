@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -42,7 +42,7 @@ from .mapped_session import (
     summary_at_end,
     written_session,
 )
-from .workers import NoWorkers, Workers, window_of
+from .workers import NoWorkers, continue_on_workers, window_of
 
 JOBS = 4
 """How many sessions run at once in the kernel where nobody says how many."""
@@ -263,19 +263,21 @@ class SessionMap(Sequence[MappedSession]):
         due: Sequence[MappedPrompt],
         report: Callable[[MappedPrompt, SessionSummary], None],
     ) -> str:
-        if not due:
-            return ""
-        options = self.setup.options
-        if self.executor is not None:
+        setup = self.setup
+        if due and self.executor is not None:
             for prompt in due:
                 self._release(prompt)
             window = window_of(self.executor, self.jobs)
             try:
-                return Workers(self.executor, window, self.setup).run(due, report)
+                return continue_on_workers(self.executor, window, setup, due, report)
             except NoWorkers as none:
-                options = self._options_with_executor(none)
-        setup = SessionSetup(self.setup.toolbox, self.setup.model, options, self.setup.folder)
-        self._run_in_kernel(setup, due, report)
+                setup = replace(setup, options=self._options_with_executor(none))
+        together = SessionsTogether[MappedPrompt](
+            lambda prompt: self.opened(prompt.index, setup),
+            lambda prompt, session, error: report(prompt, summary_at_end(session, error)),
+            self.jobs or JOBS,
+        )
+        together.run(due)
         return ""
 
     def _options_with_executor(self, none: NoWorkers) -> Mapping[str, Any]:
@@ -288,22 +290,6 @@ class SessionMap(Sequence[MappedSession]):
                 "@tool(executor=True)"
             )
         return {**self.setup.options, **({"executor": self.executor} if marked else {})}
-
-    def _run_in_kernel(
-        self,
-        setup: SessionSetup,
-        due: Sequence[MappedPrompt],
-        report: Callable[[MappedPrompt, SessionSummary], None],
-    ) -> None:
-        def on_end(
-            prompt: MappedPrompt, session: Session | None, error: BaseException | None
-        ) -> None:
-            report(prompt, summary_at_end(session, error))
-
-        together = SessionsTogether[MappedPrompt](
-            lambda prompt: self.opened(prompt.index, setup), on_end, self.jobs or JOBS
-        )
-        together.run(due)
 
     @contextmanager
     def opened(self, index: int, setup: SessionSetup | None = None) -> Iterator[Session]:

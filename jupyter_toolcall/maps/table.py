@@ -42,8 +42,7 @@ def errors(summaries: Summaries) -> Mapping[str, int]:
 
 def ordered(summaries: Summaries) -> list[int]:
     """Return the numbers of the sessions, those first that wait or failed."""
-    rank = {status: number for number, status in enumerate(STATUSES)}
-    return sorted(range(len(summaries)), key=lambda i: (rank[summaries[i].status], i))
+    return sorted(range(len(summaries)), key=lambda i: STATUSES.index(summaries[i].status))
 
 
 def cells(index: int, prompt: str, row: SessionSummary) -> tuple[str, ...]:

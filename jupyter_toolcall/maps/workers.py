@@ -15,14 +15,14 @@ import pickle
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..core.errors import UsageError
 from ..core.interrupts import Hold, attempt, interruptible
@@ -41,13 +41,13 @@ from .mapped_session import (
     error_line,
 )
 
+Item = TypeVar("Item")
 ANSWERS = 60.0
 """Seconds in which a worker has to answer the probe."""
 LOSSES = 3
 """How many workers may be lost with one session before it is given up."""
 WORKERS = 32
 """How many workers an executor is taken to have that does not say."""
-PARTS = ("toolbox", "model")
 ONE_SESSION = threading.Lock()
 """Held by the session that runs: tools may print, and a worker of a cluster may have threads."""
 VERSION = str(importlib.import_module("jupyter_toolcall").__version__)
@@ -60,6 +60,10 @@ class NoWorkers(Exception):
         super().__init__()
         self.are_threads = are_threads
         """Whether they are threads of this process; else they do not share its files."""
+
+
+class Refused(Exception):
+    """An executor takes no more calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,188 +141,181 @@ def pickled_setup(setup: SessionSetup) -> bytes:
     if isinstance(toolbox, Toolbox):
         # The tools themselves hold functions of ours; their sources are what has a pickle.
         toolbox = functools.partial(Toolbox, *toolbox.sources, types=toolbox.types)
-    parts: Mapping[str, Any] = {"toolbox": toolbox, "model": setup.model, **setup.options}
-    for name, value in parts.items():
-        pickled, raised = attempt(pickle.dumps, value)
-        if pickled is None:
-            raise UsageError(_unpicklable(name, raised))
+    demand_pickles({"toolbox": toolbox, "model": setup.model, **setup.options}, _remedy)
     return pickle.dumps(SessionSetup(toolbox, setup.model, setup.options, setup.folder))
 
 
-def _unpicklable(name: str, raised: str) -> str:
-    remedy = (
-        f"give a function without parameters that returns the {name}, defined at the top level of "
-        "a module or a cell"
-        if name in PARTS
-        else "define what it holds at the top level of a module or a cell"
-    )
-    return f"{name} cannot be pickled for a worker process ({raised}); {remedy}"
+def _remedy(name: str) -> str:
+    what = "define what it holds"
+    if name in ("toolbox", "model"):
+        what = f"give a function without parameters that returns the {name}, defined"
+    return f"{what} at the top level of a module or a cell"
+
+
+def demand_pickles(parts: Mapping[str, Any], remedy: Callable[[str], str]) -> None:
+    """Raise UsageError, which names the part and what to do, where one has no pickle."""
+    for name, value in parts.items():
+        pickled, raised = attempt(pickle.dumps, value)
+        if pickled is None:
+            problem = f"{name} cannot be pickled for a worker process ({raised})"
+            raise UsageError(f"{problem}; {remedy(name)}")
 
 
 # -- the kernel's side -----------------------------------------------------------------------
 
 
 @dataclass
-class Workers:
-    """Continues sessions on an executor.
+class CallsOnWorkers(Generic[Item]):
+    """Calls on the workers of an executor, at most `window` at once.
 
-    Args:
-        executor: where they run.
-        window: how many sessions are submitted at once.
+    Iterating yields each item with the future of its call, once that has ended. That of a call
+    which the executor did not take raises Refused.
     """
 
-    executor: Executor
+    submit: Callable[[Item], Future[Any]]
     window: int
-    setup: SessionSetup
+    due: deque[Item]
+    """The items that are not submitted yet; what is added meanwhile is submitted too."""
+    running: dict[Future[Any], Item] = field(default_factory=dict)
 
-    @cached_property
-    def submits(self) -> Executor:
-        """What takes functions for the executor's workers."""
-        return function_executor(self.executor)
-
-    def run(
-        self,
-        prompts: Iterable[MappedPrompt],
-        report: Callable[[MappedPrompt, SessionSummary], None],
-    ) -> str:
-        """Continue sessions; return why some did not run, "" where all did.
-
-        Raises NoWorkers where they are threads of this process, or do not share the data
-        directory: then nothing ran. Raises UsageError where they cannot run sessions, and
-        KeyboardInterrupt once the sessions that are under way have stopped.
-        """
-        sent = self._send()
-        try:
-            self._demand_shared(sent)
-            with Hold() as hold:
-                return _Submitted(self, sent, report).run(iter(prompts), hold)
-        finally:
-            for path in (sent.path, sent.stop_path):
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
-
-    def _send(self) -> SentSetup:
-        data = pickled_setup(self.setup)
-        folder = self.setup.folder
-        folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = f"setup-{secrets.token_hex(6)}.pickle"
-        with closing(DISK.open(folder.path / name)) as file:
-            append(file, data)
-            file.sync()
-        return SentSetup(folder, name, hashlib.sha256(data).hexdigest())
-
-    def _demand_shared(self, sent: SentSetup) -> None:
-        """Ask a worker what it is. Raises UsageError where it cannot run sessions, NoWorkers."""
-        seal = signer(journals_folder())
-        sealed = seal(sent.digest) if seal is not None else ""
-        try:
-            future = self.submits.submit(probe, sent, sealed)
-        except (BrokenExecutor, RuntimeError) as error:
-            raise UsageError(f"executor: it takes no work ({error}); create a new one") from None
-        try:
-            answer: Probe = future.result(timeout=ANSWERS)
-        except TimeoutError:
-            future.cancel()
-            raise UsageError(f"executor: no worker answered within {ANSWERS:.0f} s") from None
-        except Exception as error:
-            raise UsageError(
-                f"executor: a worker cannot run sessions ({error_line(error)}); it needs "
-                f"jupyter-toolcall {VERSION}"
-            ) from None
-        if answer.version != VERSION:
-            raise UsageError(
-                f"executor: a worker has jupyter-toolcall {answer.version}, and this kernel "
-                f"{VERSION}; install the same version there"
-            )
-        if answer.problem:
-            raise UsageError(
-                f"executor: a worker cannot load the toolbox or the model ({answer.problem}); "
-                "define them in a module that the workers import, or start the workers after "
-                "the cell that defines them"
-            )
-        are_threads = answer.process == this_process()
-        if are_threads or not answer.shares:
-            raise NoWorkers(are_threads)
-
-
-class _Submitted:
-    """The sessions that are on workers now."""
-
-    def __init__(
-        self,
-        workers: Workers,
-        sent: SentSetup,
-        report: Callable[[MappedPrompt, SessionSummary], None],
-    ) -> None:
-        self.workers, self.sent, self.report = workers, sent, report
-        self.futures: dict[Future[SessionSummary], MappedPrompt] = {}
+    def __iter__(self) -> Iterator[tuple[Item, Future[Any]]]:
         # Waiting for the futures themselves would look at all of them each time.
-        self.ended: SimpleQueue[Future[SessionSummary]] = SimpleQueue()
-        self.lost: dict[int, int] = {}
-        self.refusal = ""
+        ended: SimpleQueue[Future[Any]] = SimpleQueue()
+        while self.due or self.running:
+            while self.due and len(self.running) < self.window:
+                item = self.due.popleft()
+                try:
+                    future = self.submit(item)
+                except (BrokenExecutor, RuntimeError) as error:
+                    future = Future()
+                    future.set_exception(Refused(error_line(error)))
+                self.running[future] = item
+                future.add_done_callback(ended.put)
+            try:
+                future = interruptible(ended.get, True, TICK)
+            except Empty:
+                continue
+            yield self.running.pop(future), future
 
-    def run(self, prompts: Any, hold: Hold) -> str:
-        unsent = True
-        try:
-            while unsent or self.futures:
-                while unsent and len(self.futures) < self.workers.window:
-                    hold.deliver()
-                    prompt = next(prompts, None)
-                    unsent = prompt is not None and self._submit(prompt)
-                if self.futures:
-                    with suppress(Empty):
-                        unsent = self._take(interruptible(self.ended.get, True, TICK)) and unsent
-        except KeyboardInterrupt:
-            self._stop()
-            raise
-        return self.refusal
 
-    def _submit(self, prompt: MappedPrompt) -> bool:
-        """Submit a session; return whether the executor takes more."""
+def continue_on_workers(
+    executor: Executor,
+    window: int,
+    setup: SessionSetup,
+    prompts: Iterable[MappedPrompt],
+    report: Callable[[MappedPrompt, SessionSummary], None],
+) -> str:
+    """Continue sessions on an executor; return why some did not run, "" where all did.
+
+    Raises NoWorkers where its workers are threads of this process, or do not share the data
+    directory: then nothing ran. Raises UsageError where they cannot run sessions, and
+    KeyboardInterrupt once the sessions that are under way have stopped.
+    """
+    submits, sent = function_executor(executor), _send(setup)
+    try:
+        _demand_shared(submits, sent)
+        calls = CallsOnWorkers[MappedPrompt](
+            lambda prompt: submits.submit(run_sent, sent, prompt), window, deque(prompts)
+        )
+        with Hold():
+            try:
+                return _report_all(calls, report)
+            except KeyboardInterrupt:
+                DISK.open(sent.stop_path).close()
+                _report_stopped(calls.running, report)
+                raise
+    finally:
+        for path in (sent.path, sent.stop_path):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _send(setup: SessionSetup) -> SentSetup:
+    data, folder = pickled_setup(setup), setup.folder
+    folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = f"setup-{secrets.token_hex(6)}.pickle"
+    with closing(DISK.open(folder.path / name)) as file:
+        append(file, data)
+        file.sync()
+    return SentSetup(folder, name, hashlib.sha256(data).hexdigest())
+
+
+def _demand_shared(executor: Executor, sent: SentSetup) -> None:
+    """Ask a worker what it is. Raises UsageError where it cannot run sessions, NoWorkers."""
+    seal = signer(journals_folder())
+    sealed = seal(sent.digest) if seal is not None else ""
+    try:
+        future = executor.submit(probe, sent, sealed)
+    except (BrokenExecutor, RuntimeError) as error:
+        raise UsageError(f"executor: it takes no work ({error}); create a new one") from None
+    try:
+        answer: Probe = future.result(timeout=ANSWERS)
+    except TimeoutError:
+        future.cancel()
+        raise UsageError(f"executor: no worker answered within {ANSWERS:.0f} s") from None
+    except Exception as error:
+        raise UsageError(
+            f"executor: a worker cannot run sessions ({error_line(error)}); it needs "
+            f"jupyter-toolcall {VERSION}"
+        ) from None
+    if answer.version != VERSION:
+        raise UsageError(
+            f"executor: a worker has jupyter-toolcall {answer.version}, and this kernel "
+            f"{VERSION}; install the same version there"
+        )
+    if answer.problem:
+        raise UsageError(
+            f"executor: a worker cannot load the toolbox or the model ({answer.problem}); "
+            "define them in a module that the workers import, or start the workers after "
+            "the cell that defines them"
+        )
+    are_threads = answer.process == this_process()
+    if are_threads or not answer.shares:
+        raise NoWorkers(are_threads)
+
+
+def _report_all(
+    calls: CallsOnWorkers[MappedPrompt], report: Callable[[MappedPrompt, SessionSummary], None]
+) -> str:
+    """Report each session that ended; one whose worker was lost is submitted again."""
+    losses, refusal = dict[int, list[str]](), ""
+    for prompt, future in calls:
+        lost = losses.setdefault(prompt.index, [])
         try:
-            future = self.workers.submits.submit(run_sent, self.sent, prompt)
-        except (BrokenExecutor, RuntimeError) as error:
-            self.refusal = (
-                f"The executor takes no more sessions ({error_line(error)}). Create a new one, "
+            report(prompt, future.result())
+            continue
+        except Refused as error:
+            calls.due.clear()
+            refusal = (
+                f"The executor takes no more sessions ({error}). Create a new one, "
                 "and map again: the sessions continue."
             )
-            return False
-        self.futures[future] = prompt
-        future.add_done_callback(self.ended.put)
-        return True
-
-    def _take(self, future: Future[SessionSummary]) -> bool:
-        """Report a session that ended; one whose worker was lost is submitted again."""
-        prompt = self.futures.pop(future)
-        try:
-            summary = future.result()
         # What a session raises is in its summary, so this comes from the executor.
         except BaseException as error:
-            losses = self.lost[prompt.index] = self.lost.get(prompt.index, 0) + 1
-            if losses < LOSSES and not self.refusal:
-                return self._submit(prompt) or self._report_lost(prompt, error)
-            return self._report_lost(prompt, error)
-        self.report(prompt, summary)
-        return True
+            lost.append(f"its worker was lost: {error_line(error)}")
+        if len(lost) >= LOSSES:
+            report(prompt, SessionSummary("failed", error=lost[-1]))
+        elif lost and refusal:
+            report(prompt, SessionSummary("interrupted", error=lost[-1]))
+        elif not refusal:
+            calls.due.appendleft(prompt)
+    return refusal
 
-    def _report_lost(self, prompt: MappedPrompt, error: BaseException) -> bool:
-        why = f"its worker was lost: {error_line(error)}"
-        given_up = self.lost.get(prompt.index, 0) >= LOSSES
-        self.report(prompt, SessionSummary("failed" if given_up else "interrupted", error=why))
-        return not self.refusal
 
-    def _stop(self) -> None:
-        """Let sessions on workers stop after their current step, and report them."""
-        DISK.open(self.sent.stop_path).close()
-        for future in self.futures:
-            future.cancel()
-        waiting = dict(self.futures)
-        with suppress(KeyboardInterrupt):
-            while waiting:
-                for future in interruptible(wait, waiting, TICK).done:
-                    prompt = waiting.pop(future)
-                    if not future.cancelled() and future.exception() is None:
-                        self.report(prompt, future.result())
+def _report_stopped(
+    running: Mapping[Future[Any], MappedPrompt],
+    report: Callable[[MappedPrompt, SessionSummary], None],
+) -> None:
+    """Report the sessions on workers, which stop after their current step."""
+    for future in running:
+        future.cancel()
+    waiting = dict(running)
+    with suppress(KeyboardInterrupt):
+        while waiting:
+            for future in interruptible(wait, waiting, TICK).done:
+                prompt = waiting.pop(future)
+                if not future.cancelled() and future.exception() is None:
+                    report(prompt, future.result())
 
 
 def window_of(executor: Executor, jobs: int | None) -> int:

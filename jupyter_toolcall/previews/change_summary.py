@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..compare.cells import cell_content
-from ..compare.comparison_rows import CellPair, PartRow, difference_row
+from ..compare.comparison_rows import PartRow, difference_row
 from ..compare.differences import (
     CHANGED,
     SHOWN,
+    CellPair,
     ColumnChange,
     Difference,
     Same,
@@ -19,6 +20,7 @@ from ..compare.differences import (
     in_a_line,
     is_new_table,
     shape_text,
+    with_sample,
 )
 from ..compare.frame_columns import frame_of
 from ..compare.values import difference
@@ -59,11 +61,7 @@ def change_sentence(change: Difference) -> str:
         case Tables() if is_new_table(change):
             return t("makes a new table, %1", shape_text(change.right))
         case Tables():
-            line = joined("; ", _table_changes(change))
-            if not change.sample:
-                return line
-            height = max(change.left[0], change.right[0])
-            return t("%1 (a sample of %2 of %3 rows)", line, change.sample, height)
+            return with_sample(joined("; ", _table_changes(change)), change)
     return in_a_line(change, CHANGED)
 
 

@@ -14,10 +14,9 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from ..core.errors import NotKept
 from ..core.interface_text import t
@@ -27,46 +26,8 @@ NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUP
 """The errors of a file system without locks."""
 
 
-class File(Protocol):
-    """A file that is open for writing at its end."""
-
-    def append(self, data: bytes) -> int:
-        """Write at the end, and return how many of the bytes went in."""
-
-    def sync(self) -> None:
-        """Return when all that was written is on disk."""
-
-    def cut(self, size: int) -> None:
-        """Make the file that long."""
-
-    def close(self) -> None:
-        """Close the file."""
-
-
-class Files(Protocol):
-    """The operations on files."""
-
-    def read(self, path: Path) -> bytes | None:
-        """Return the bytes of a file, None if there is none."""
-
-    def open(self, path: Path) -> File:
-        """Open a file for writing at its end; it is created if needed."""
-
-    def has_folder(self, path: Path) -> bool:
-        """Return whether there is such a folder."""
-
-    def make_folder(self, path: Path) -> None:
-        """Create a folder in an existing one; only its user can enter it."""
-
-    def sync_folder(self, path: Path) -> None:
-        """Return when the names in a folder are on disk."""
-
-    def lock(self, path: Path) -> Callable[[], None] | None:
-        """Return what releases the lock of a file; None if another process holds it."""
-
-
-class LocalFile:
-    """A file of this computer, which only its user can read."""
+class File:
+    """A file of this computer, open for writing at its end. Only its user can read it."""
 
     def __init__(self, path: Path) -> None:
         # Windows would write each line's end as two bytes, and sizes would be wrong.
@@ -78,39 +39,48 @@ class LocalFile:
                 os.fchmod(self._fd, 0o600)
 
     def append(self, data: bytes) -> int:
+        """Write at the end, and return how many of the bytes went in."""
         return os.write(self._fd, data)
 
     def sync(self) -> None:
+        """Return when all that was written is on disk."""
         os.fsync(self._fd)
 
     def cut(self, size: int) -> None:
+        """Make the file that long."""
         os.ftruncate(self._fd, size)
 
     def close(self) -> None:
+        """Close the file."""
         # A second close must not close another file that has the same number by then.
         descriptor, self._fd = self._fd, -1
         os.close(descriptor)
 
 
-class LocalFiles:
-    """The files of this computer."""
+class Files:
+    """The operations on the files of this computer."""
 
     def read(self, path: Path) -> bytes | None:
+        """Return the bytes of a file, None if there is none."""
         try:
             return path.read_bytes()
         except FileNotFoundError:
             return None
 
     def open(self, path: Path) -> File:
-        return LocalFile(path)
+        """Open a file for writing at its end; it is created if needed."""
+        return File(path)
 
     def has_folder(self, path: Path) -> bool:
+        """Return whether there is such a folder."""
         return path.is_dir()
 
     def make_folder(self, path: Path) -> None:
+        """Create a folder in an existing one; only its user can enter it."""
         path.mkdir(mode=0o700, exist_ok=True)
 
     def sync_folder(self, path: Path) -> None:
+        """Return when the names in a folder are on disk."""
         if os.name == "nt":
             return
         folder = os.open(path, os.O_RDONLY)
@@ -120,7 +90,10 @@ class LocalFiles:
             os.close(folder)
 
     def lock(self, path: Path) -> Callable[[], None] | None:
-        """The system's lock ends with its process; without locks, a file names the holder."""
+        """Return what releases the lock of a file; None if another process holds it.
+
+        The system's lock ends with its process; without locks, a file names the holder.
+        """
         from filelock import FileLock, SoftFileLock, Timeout
 
         try:
@@ -137,7 +110,7 @@ class LocalFiles:
         return lock.release
 
 
-DISK = LocalFiles()
+DISK = Files()
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -150,14 +123,24 @@ def replace_file(path: Path, text: str) -> None:
         # A pipe or a terminal cannot be replaced.
         path.write_text(text, encoding="utf-8", newline="\n")
         return
-    new = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    try:
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+    with new_file(path, text.encode()) as new:
         os.replace(new, path)
+
+
+@contextlib.contextmanager
+def new_file(path: Path, data: bytes, sync: bool = True) -> Iterator[Path]:
+    """Write a file beside a path, which only its user can read, and give it to the context.
+
+    What the context has not moved is removed. Without `sync` a loss of power may lose its bytes.
+    """
+    new = path.with_name(f".{path.name[:64]}-{secrets.token_hex(8)}")
+    try:
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        yield new
     finally:
         new.unlink(missing_ok=True)
 

@@ -371,14 +371,16 @@ def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, hal
     client.on_cell_executed = lambda **_: progress.update()
     # What the kernel process prints to stderr is not an output of the notebook.
     with ExitStack() as stack:
-        stack.enter_context(_own_data(environment))
+        # An execution has a folder of its own for its journals.
+        data = stack.enter_context(tempfile.TemporaryDirectory())
         stack.enter_context(progress)
         kernel_stderr = stack.enter_context(
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         )
         stack.enter_context(_signal_handlers_kept())
         try:
-            _execute(client, kernel_stderr)
+            variables = {**os.environ, "JUPYTER_TOOLCALL_DATA": data, **environment}
+            _execute(client, stderr=kernel_stderr, env=variables)
         except NoSuchKernel as error:
             raise NotExecuted(path, f"this computer has no kernel {error.name!r:.80}") from None
         except CellControlSignal as error:
@@ -394,7 +396,7 @@ def _run_cells(path: Path, notebook: Any, environment: Mapping[str, str], *, hal
             raise NotExecuted(path, f"its kernel did not start: {error}") from None
 
 
-def _execute(client: Any, stderr: Any) -> None:
+def _execute(client: Any, **options: Any) -> None:
     """Run all cells with nbclient; a kernel that does not answer is started once more.
 
     Another program may have taken one of its ports between the choice and the start.
@@ -402,14 +404,14 @@ def _execute(client: Any, stderr: Any) -> None:
     from nbclient.exceptions import DeadKernelError
 
     try:
-        client.execute(stderr=stderr)
+        client.execute(**options)
     except DeadKernelError:
         raise
     except RuntimeError:
         # A cell that has run may have had an effect.
         if client.code_cells_executed:
             raise
-        client.execute(stderr=stderr)
+        client.execute(**options)
 
 
 @contextmanager
@@ -457,17 +459,3 @@ def _names(cls: type[ToolcallError]) -> set[str]:
 def _last_line(text: str) -> str:
     lines = [line for line in _COLOUR.sub("", text).splitlines() if line.strip()]
     return (lines or ["a cell failed"])[-1][:300]
-
-
-@contextmanager
-def _own_data(environment: Mapping[str, str]) -> Iterator[None]:
-    """Give an execution a folder of its own for its journals."""
-    with tempfile.TemporaryDirectory() as folder:
-        added = {"JUPYTER_TOOLCALL_DATA": folder, **environment}
-        before = {name: os.environ.get(name) for name in added}
-        os.environ.update(added)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})

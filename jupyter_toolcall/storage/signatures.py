@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..core.digests import LENGTH
 from ..core.journal_entries import Seal
-from .file_system import DISK
+from .file_system import DISK, new_file
 
 BYTES = 32
 
@@ -50,15 +50,8 @@ def _key(path: Path) -> bytes:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         return _read(path)
-    new = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secrets.token_bytes(BYTES))
-        file.flush()
-        os.fsync(file.fileno())
-    try:
+    with new_file(path, secrets.token_bytes(BYTES)) as new:
         _put(new, path)
-    finally:
-        new.unlink(missing_ok=True)
     # After a loss of power all seals of a lost key would count as another computer's.
     DISK.sync_folder(path.parent)
     return _read(path)
@@ -101,13 +94,8 @@ def _is_open_to_others(path: Path) -> bool:
     if os.name == "nt" or not path.stat().st_mode & 0o077:
         return False
     # A file system without modes (such as FAT) shows the same wide one for every file.
-    probe = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            return not os.fstat(descriptor).st_mode & 0o077
-        finally:
-            os.close(descriptor)
-            probe.unlink(missing_ok=True)
+        with new_file(path, b"", sync=False) as probe:
+            return not probe.stat().st_mode & 0o077
     except OSError:
         return True

@@ -11,7 +11,6 @@ import hmac
 import os
 import pickle
 import re
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
 from ..core.journal_entries import Seal
+from .file_system import new_file
 from .journal_file import journals_folder
 from .signatures import signer
 
@@ -148,12 +148,10 @@ class ValueFolder:
 
     def _write(self, path: str, data: bytes) -> None:
         """Write a file, in a folder that is created if needed. Raises OSError."""
-        try:
-            _write(path, data)
-        except FileNotFoundError:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            _write(path, data)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with new_file(Path(path), data, sync=False) as new:
+            os.replace(new, path)
 
     def _make_room(self, needed: int) -> None:
         """Remove values until so many bytes are free.
@@ -250,15 +248,3 @@ def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
         for entry in entries:
             with contextlib.suppress(OSError):
                 yield entry.path, entry.stat()
-
-
-def _write(path: str, data: bytes) -> None:
-    new = f"{os.path.dirname(path)}/.{secrets.token_hex(8)}"
-    try:
-        with open(new, "xb") as file:
-            file.write(data)
-        os.replace(new, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(new)
-        raise

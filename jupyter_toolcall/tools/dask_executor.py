@@ -55,13 +55,13 @@ CLAIMS = 1_000
 start one."""
 STAY = 10_000_000
 """Bytes of a pickled result from which that of a read-only tool stays on its worker."""
-MISSING = "distributed is missing: pip install 'jupyter-toolcall[dask]'"
 
 
 def check_installed(option: str) -> None:
     """Raise UsageError where Dask is not installed."""
     if importlib.util.find_spec("distributed") is None:
-        raise UsageError(f"{option}: {MISSING}")
+        missing = "distributed is missing: pip install 'jupyter-toolcall[dask]'"
+        raise UsageError(f"{option}: {missing}")
 
 
 def local_dask() -> DaskExecutor:
@@ -99,8 +99,6 @@ def _client(of: Any) -> Any:
 
 def dask_executor(value: Any) -> DaskExecutor | None:
     """Return the executor for a client of Dask, or for its `get_executor()`; None for others."""
-    if not type(value).__module__.startswith("distributed."):
-        return None
     from distributed import Client
     from distributed.cfexecutor import ClientExecutor
 
@@ -134,20 +132,15 @@ class DaskCall(Future[Any]):
             return self.cancelled()
         return self._executor.claim(self) and super().cancel()
 
-    def end(self, end: Any) -> None:
-        """Set its result, if nothing has ended it before."""
+    def end(self, end: Any, error: BaseException | None = None) -> None:
+        """Set its result, or what the kernel raises for it, if nothing has ended it before."""
         with suppress(InvalidStateError):
-            self.set_result(end)
-
-    def fail(self, error: BaseException) -> None:
-        """Set what the kernel raises for it, if nothing has ended it before."""
-        with suppress(InvalidStateError):
-            self.set_exception(error)
+            self.set_exception(error) if error else self.set_result(end)
 
     def lose(self, reason: str = "") -> None:
         """Let its outcome be unknown: it began, and its worker is lost."""
         by = f"the worker {self.worker} that ran" if self.worker else "the worker that ran"
-        self.fail(OutcomeUnknown(reason or f"{by} {self.tool} was lost"))
+        self.end(None, OutcomeUnknown(reason or f"{by} {self.tool} was lost"))
 
 
 class DaskExecutor(Executor):
@@ -269,7 +262,7 @@ class DaskExecutor(Executor):
         if self.client.status == "running":
             call.claim = await claimed(self.client.scheduler, call.name)
         if call.claim:
-            call.fail(NotRun(f"not run: {reason}"))
+            call.end(None, NotRun(f"not run: {reason}"))
         else:
             await self._wait_for_start(call)
             call.lose(f"it may have run: {reason}")
@@ -356,18 +349,14 @@ class ClaimedEnd:
     """Where its result stays on the worker."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Claimed:
-    """A call that runs where it is unpickled, and becomes its ClaimedEnd."""
+    """A call of `run_claimed` that runs where it is unpickled, and becomes its ClaimedEnd."""
 
-    function: Callable[[Any], Any]
-    task: Any
-    call: str
-    topic: str
-    stay: Stay | None
+    def __init__(self, *arguments: Any) -> None:
+        self.arguments = arguments
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return run_claimed, (self.function, self.task, self.call, self.topic, self.stay)
+        return run_claimed, self.arguments
 
 
 async def claimed(scheduler: Any, call: str) -> str:

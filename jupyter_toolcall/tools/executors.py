@@ -99,6 +99,14 @@ def never_runs(cancelled: Future[Any], executor: Executor) -> bool:
     return isinstance(cancelled, DaskCall) or isinstance(pool, marking)
 
 
+def _end(future: Future[Any], result: Callable[[], Any]) -> None:
+    """End a future with what a function returns or raises."""
+    try:
+        future.set_result(result())
+    except BaseException as error:
+        future.set_exception(error)
+
+
 class CallThreads(Executor):
     """Runs each call in a thread of its own.
 
@@ -110,12 +118,8 @@ class CallThreads(Executor):
         future: Future[Any] = Future()
 
         def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(function(*args, **named))
-            except BaseException as error:
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                _end(future, partial(function, *args, **named))
 
         threading.Thread(target=run, name="toolcall-call", daemon=True).start()
         return future
@@ -229,13 +233,7 @@ class EngineCall(Future[Any]):
         super().__init__()
         self.on_engine = on_engine
         self.set_running_or_notify_cancel()
-        on_engine.add_done_callback(self._end)
-
-    def _end(self, on_engine: Future[Any]) -> None:
-        if error := on_engine.exception():
-            self.set_exception(error)
-        else:
-            self.set_result(on_engine.result())
+        on_engine.add_done_callback(lambda ended: _end(self, ended.result))
 
 
 class EngineExecutor(Executor):

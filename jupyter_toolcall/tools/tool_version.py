@@ -234,9 +234,16 @@ class _Reader:
 @functools.lru_cache(4_096)
 def _package(name: str) -> str:
     """Return the name and the version of an installed package; "" for one of Python or ours."""
-    is_python = name in sys.stdlib_module_names or name == __name__.partition(".")[0]
-    version = None if is_python else attempt(importlib.metadata.version, name)[0]
-    return f"{name} {version}" if version else ""
+    if not name or name in sys.stdlib_module_names or name == __name__.partition(".")[0]:
+        return ""
+    version = importlib.metadata.version
+    names = [name] if attempt(version, name)[0] else _distributions().get(name, ())
+    return ", ".join(f"{other} {version(other)}" for other in sorted({*names}))
+
+
+_distributions = functools.cache(importlib.metadata.packages_distributions)
+"""Returns the names under which modules were installed, such as scikit-learn for sklearn. It reads
+what is installed, in up to half a second: so once, and for a module of another name alone."""
 
 
 def _name(value: Any) -> str:
@@ -272,14 +279,12 @@ def forget(version: Callable[[], str]) -> None:
 
 
 def version_of(function: Any, owner: Any = None, **others: Any) -> Version:
-    """Return the version of a function, or of a method of `owner`; `others` run beside it."""
-    return Version(lambda: fingerprint(function, owner, **others))
+    """Return the version of a function, or of a method of `owner`; `others` run beside it.
 
-
-def fingerprint(function: Any, owner: Any = None, **others: Any) -> str:
-    """Return the digest of all that a function reaches; of a built-in one, of its name."""
-    parts = parts_of(function, owner, **others)
-    return digest_text("code", *chain.from_iterable(sorted(parts.items())))
+    It is the digest of all that these reach; of a built-in function, of its name.
+    """
+    parts = functools.partial(parts_of, function, owner, **others)
+    return Version(lambda: digest_text("code", *chain.from_iterable(sorted(parts().items()))))
 
 
 def parts_of(function: Any, owner: Any = None, **others: Any) -> Mapping[str, str]:

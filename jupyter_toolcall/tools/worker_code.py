@@ -43,10 +43,6 @@ class SentCode:
     owner: type | None
     parts: Mapping[str, str]
 
-    @classmethod
-    def of(cls, function: Callable[..., Any], owner: type | None) -> SentCode:
-        return cls(function, owner, parts_of(function, owner))
-
     def difference(self) -> str:
         """Return what is another one in this process; "" where all is the same."""
         parts = parts_of(self.function, self.owner)
@@ -69,7 +65,7 @@ def sent_code(function: Callable[..., Any], owner: type | None, version: str) ->
     key = ":".join((PYTHON, *names, version))
     if key not in _SENT_CODE:
         # Code without a pickle is not compared; the call itself says what cannot be sent.
-        code = attempt(SentCode.of, function, owner)[0]
+        code = attempt(lambda: SentCode(function, owner, parts_of(function, owner)))[0]
         _SENT_CODE[key] = attempt(dumps, code)[0] or b""
     return key, _SENT_CODE[key]
 

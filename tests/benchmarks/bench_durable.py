@@ -15,13 +15,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.storage.file_system import File, LocalFiles
+from jupyter_toolcall.storage.file_system import File, Files
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
@@ -64,32 +64,23 @@ def step(x: int) -> int:
 
 
 @dataclass
-class Counting(LocalFiles):
+class Counting(Files):
     """This machine's files, with a count of the syncs."""
 
     syncs: int = 0
 
     def open(self, path: Path) -> File:
-        return _Counted(super().open(path), self)
+        return _Counted(path, self)
 
 
-@dataclass
-class _Counted:
-    file: File
-    files: Counting = field(repr=False)
-
-    def append(self, data: bytes) -> int:
-        return self.file.append(data)
+class _Counted(File):
+    def __init__(self, path: Path, files: Counting) -> None:
+        super().__init__(path)
+        self._files = files
 
     def sync(self) -> None:
-        self.files.syncs += 1
-        self.file.sync()
-
-    def cut(self, size: int) -> None:
-        self.file.cut(size)
-
-    def close(self) -> None:
-        self.file.close()
+        self._files.syncs += 1
+        super().sync()
 
 
 @dataclass(frozen=True)
@@ -113,7 +104,7 @@ def least(times: int, one: Callable[[], Spent]) -> Spent:
 
 
 @contextmanager
-def written(folder: Path, files: LocalFiles) -> Iterator[tuple[Journal, Path]]:
+def written(folder: Path, files: Files) -> Iterator[tuple[Journal, Path]]:
     """Open a new journal on disk."""
     path = Path(tempfile.mkdtemp(dir=folder)) / "journal.jsonl"
     kept = open_journal(path, signer(folder), files)

@@ -27,7 +27,7 @@ from jupyter_toolcall.jupyter import notebook
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.storage.file_system import File, LocalFiles
+from jupyter_toolcall.storage.file_system import File, Files
 from jupyter_toolcall.storage.journal_file import journal_file
 
 PROMPT = "Go on."
@@ -40,20 +40,17 @@ RAN: list[int] = []
 """The arguments of the calls that ran, in all kernels of this process."""
 
 
-class Unsynced(LocalFiles):
+class Unsynced(Files):
     """This machine's files without syncs, which would be most of the time and are not meant."""
 
     def open(self, path: Path) -> File:
-        return _Unsynced(super().open(path))
+        return _Unsynced(path)
 
     def sync_folder(self, path: Path) -> None:
         pass
 
 
-class _Unsynced:
-    def __init__(self, file: File) -> None:
-        self.append, self.cut, self.close = file.append, file.cut, file.close
-
+class _Unsynced(File):
     def sync(self) -> None:
         pass
 

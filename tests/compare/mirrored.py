@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-SWAPPED = (("left", "right"), ("filled", "emptied"))
+SWAPPED = (("left", "right"), ("left_at", "right_at"), ("filled", "emptied"))
 """The fields of the two sides."""
 PAIRS = {"alone", "at", "cached", "columns", "lone", "ranges", "rows", "types"}
 """The fields that hold what is of the left and what is of the right, as a pair."""
@@ -23,6 +23,8 @@ def mirrored(fact: Any) -> Any:
             parts[one], parts[other] = parts[other], parts[one]
     pairs = {name for name in PAIRS & parts.keys() if isinstance(parts[name], tuple)}
     parts |= {name: parts[name][::-1] for name in pairs}
+    if "row" in parts:
+        parts["row"] = " | ".join(reversed(parts["row"].split(" | ")))
     if parts.get("by") is not None:
         parts["by"] = -parts["by"]
     return replace(fact, **parts)  # type: ignore[type-var]

@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.storage.file_system import File, LocalFiles
+from jupyter_toolcall.storage.file_system import File, Files
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
@@ -42,25 +42,25 @@ def step(x: int) -> int:
     return x + 1
 
 
-class Counting(LocalFiles):
+class Counting(Files):
     """This machine's files, with a count of the syncs."""
 
     syncs = 0
 
     def open(self, path: Path) -> File:
-        return Counted(super().open(path), self)
+        return Counted(path, self)
 
 
-class Counted:
+class Counted(File):
     """A file whose syncs are counted."""
 
-    def __init__(self, file: File, files: Counting) -> None:
-        self.append, self.cut, self.close = file.append, file.cut, file.close
-        self._file, self._files = file, files
+    def __init__(self, path: Path, files: Counting) -> None:
+        super().__init__(path)
+        self._files = files
 
     def sync(self) -> None:
         self._files.syncs += 1
-        self._file.sync()
+        super().sync()
 
 
 @pytest.fixture

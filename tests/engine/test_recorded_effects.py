@@ -23,7 +23,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal
-from jupyter_toolcall.storage.file_system import DISK, LocalFiles
+from jupyter_toolcall.storage.file_system import DISK, Files
 from jupyter_toolcall.storage.journal_file import (
     journal_file,
     journal_names,
@@ -169,7 +169,7 @@ def test_a_decision_without_the_right_digest_is_refused(decision: Any, bound: st
 SCRIPT = [("send", {"to": "Ann"}), ("send", {"to": "Ben"}), "Done."]
 
 
-class ReadOnly(LocalFiles):
+class ReadOnly(Files):
     """Files of a disk that cannot be written."""
 
     def lock(self, path: Path) -> Any:

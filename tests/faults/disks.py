@@ -19,7 +19,7 @@ class Act(Protocol):
 
 
 @dataclass
-class Watched:
+class Watched(Files):
     """The files of a disk, each act on which goes through `act`."""
 
     files: Files
@@ -47,7 +47,7 @@ class Watched:
 
 
 @dataclass
-class WatchedFile:
+class WatchedFile(File):
     """A file of such a disk."""
 
     file: File

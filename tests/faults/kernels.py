@@ -28,6 +28,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.storage.file_system import File, Files
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.view.contract import Notice, Refused
@@ -65,7 +66,7 @@ class Disk:
 
 
 @dataclass(eq=False)
-class View:
+class View(Files):
     """The disk as one kernel has it: what a dead kernel writes goes nowhere."""
 
     disk: Disk
@@ -110,7 +111,7 @@ class View:
             self._release(path)
 
 
-class OpenFile:
+class OpenFile(File):
     """A file that is open for writing at its end."""
 
     def __init__(self, view: View, path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from jupyter_toolcall.storage.file_system import File, Files
+
 
 @dataclass(frozen=True)
 class Change:
@@ -26,7 +28,7 @@ Contents = dict[Path, bytes]
 
 
 @dataclass
-class Platter:
+class Platter(Files):
     """Files in memory. `changes` are what a loss of power may undo."""
 
     folders: set[Path]
@@ -114,7 +116,7 @@ def _is_there(path: Path, new: set[Path], names: set[Path]) -> bool:
 
 
 @dataclass
-class PlatterFile:
+class PlatterFile(File):
     """A file that is open for writing at its end."""
 
     disk: Platter

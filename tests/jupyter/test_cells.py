@@ -23,7 +23,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.schemes.messages import Reply, Request
-from jupyter_toolcall.storage.file_system import File, LocalFiles
+from jupyter_toolcall.storage.file_system import File, Files
 
 
 @dataclass
@@ -527,33 +527,24 @@ def test_what_is_not_on_disk_is_said_for_as_long_as_it_is_so(kernel: Kernel, not
 
 
 @dataclass
-class Full(LocalFiles):
+class Full(Files):
     """This machine's files, on a disk with so much room."""
 
     room: int = 1 << 20
 
     def open(self, path: Path) -> File:
-        return FullFile(super().open(path), self)
+        return FullFile(path, self)
 
 
-@dataclass
-class FullFile:
-    file: File
-    disk: Full
+class FullFile(File):
+    def __init__(self, path: Path, disk: Full) -> None:
+        super().__init__(path)
+        self.disk = disk
 
     def append(self, data: bytes) -> int:
         if not self.disk.room:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return self.file.append(data)
-
-    def sync(self) -> None:
-        self.file.sync()
-
-    def cut(self, size: int) -> None:
-        self.file.cut(size)
-
-    def close(self) -> None:
-        self.file.close()
+        return super().append(data)
 
 
 def prompts(session: Session) -> list[str]:

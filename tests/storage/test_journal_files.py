@@ -20,7 +20,7 @@ from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.core.events import Asked, Data, Decided, Finished, Opened, Replied, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import VERSION, line
-from jupyter_toolcall.storage.file_system import DISK, File, Files, LocalFiles, replace_file
+from jupyter_toolcall.storage.file_system import DISK, File, Files, replace_file
 from jupyter_toolcall.storage.journal_file import JournalHandle, journal_file, open_journal
 from jupyter_toolcall.storage.signatures import signer
 
@@ -268,7 +268,7 @@ def test_a_file_system_without_locks_has_one_writer_too(
 
 
 @dataclass
-class Faulty(LocalFiles):
+class Faulty(Files):
     """This machine's files, on a disk that can be full or broken."""
 
     fault: dict[str, OSError] = field(default_factory=dict)
@@ -284,7 +284,7 @@ class Faulty(LocalFiles):
 
     def open(self, path: Path) -> File:
         self.act("open")
-        return FaultyFile(super().open(path), self)
+        return FaultyFile(path, self)
 
     def lock(self, path: Path) -> Callable[[], None] | None:
         self.act("lock")
@@ -295,29 +295,26 @@ class Faulty(LocalFiles):
         return super().read(path)
 
 
-@dataclass
-class FaultyFile:
-    file: File
-    disk: Faulty
+class FaultyFile(File):
+    def __init__(self, path: Path, disk: Faulty) -> None:
+        super().__init__(path)
+        self.disk = disk
 
     def append(self, data: bytes) -> int:
         self.disk.act("append")
         if self.disk.room <= 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        went = self.file.append(data[: self.disk.room])
+        went = super().append(data[: self.disk.room])
         self.disk.room -= went
         return went
 
     def sync(self) -> None:
         self.disk.act("sync")
-        self.file.sync()
+        super().sync()
 
     def cut(self, size: int) -> None:
         self.disk.act("cut")
-        self.file.cut(size)
-
-    def close(self) -> None:
-        self.file.close()
+        super().cut(size)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import Potato
-from jupyter_toolcall.storage.file_system import LocalFiles
+from jupyter_toolcall.storage.file_system import Files
 from jupyter_toolcall.storage.journal_file import ELSEWHERE, journal_file
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching.magic_commands import Teaching
@@ -117,7 +117,7 @@ def test_a_session_that_another_kernel_writes_starts_over_in_memory(data: Path) 
     assert not [*data.rglob("*.old")]
 
 
-class ReadOnlyDisk(LocalFiles):
+class ReadOnlyDisk(Files):
     """A disk that became read-only."""
 
     def sync_folder(self, path: Path) -> None:

@@ -12,7 +12,12 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall.tools.tool_version import Version, fingerprint, forget, parts_of
+from jupyter_toolcall.tools.tool_version import Version, forget, parts_of, version_of
+
+
+def fingerprint(function: Any, owner: Any = None) -> str:
+    return version_of(function, owner)()
+
 
 SOURCE = """
     import functools
@@ -421,10 +426,12 @@ def test_a_module_beside_the_notebook_is_followed(
 
 def test_what_is_installed_is_not_followed() -> None:
     space = notebook(
-        "import json, pydantic\ndef f(x):\n    return json.dumps(x, default=pydantic.TypeAdapter)\n"
+        "import json, pydantic, yaml\n"
+        "def f(x):\n    return json.dumps(yaml.safe_load(x), default=pydantic.TypeAdapter)\n"
     )
-    package = f"pydantic {importlib.metadata.version('pydantic')}"
-    assert {*parts_of(space["f"])} == {"", "json", "pydantic", package}
+    # The module yaml is installed as PyYAML.
+    packages = {f"{name} {importlib.metadata.version(name)}" for name in ("pydantic", "PyYAML")}
+    assert {*parts_of(space["f"])} == {"", "json", "pydantic", "yaml", *packages}
 
 
 def test_a_version_is_read_again_once_it_was_forgotten() -> None:
