@@ -6,9 +6,9 @@ Replayed entries, and those shared with an older branch, count on the branch tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from ..core.events import Finished, Replied, Usage, ended_call
+from ..core.events import Decided, Finished, Replied, Started, Usage, ended_call
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.state_fold import state_at
@@ -16,9 +16,9 @@ from ..engine.cursor import SessionContext
 from ..models.prices import Cost, cost
 
 
-@dataclass(frozen=True, slots=True)
-class BranchTotals:
-    """What entries used. `unpriced` counts the requests whose price is not known."""
+class BranchTotals(NamedTuple):
+    """What entries used. `unpriced` counts the requests whose price is not known, `by_rules` the
+    calls that rules let run."""
 
     ran: int = 0
     cached: int = 0
@@ -27,23 +27,16 @@ class BranchTotals:
     dollars: float = 0
     is_upper_bound: bool = False
     unpriced: int = 0
-
-    def __add__(self, other: BranchTotals) -> BranchTotals:
-        return BranchTotals(
-            self.ran + other.ran,
-            self.cached + other.cached,
-            self.ms + other.ms,
-            self.tokens + other.tokens,
-            self.dollars + other.dollars,
-            self.is_upper_bound or other.is_upper_bound,
-            self.unpriced + other.unpriced,
-        )
+    by_rules: int = 0
 
     @property
     def cost(self) -> Cost | None:
         """What the requests cost; None where that is not known, or where there were none."""
         is_known = self.dollars > 0 and not self.unpriced
         return Cost(self.dollars, self.is_upper_bound) if is_known else None
+
+
+NO_TOTALS = BranchTotals()
 
 
 class BranchReader:
@@ -53,31 +46,39 @@ class BranchReader:
         self.journal = context.journal
         # The model that replies where the journal names none.
         self._model = str(getattr(context.model, "name", ""))
+        self._rules = dict[str, str]()
+        """The rule that decided on a call last, "" where none did."""
 
     def read(
         self,
         entries: Sequence[Entry],
         shared: frozenset[str] = frozenset(),
-        total: BranchTotals = BranchTotals(),
+        total: BranchTotals = NO_TOTALS,
     ) -> tuple[dict[str, CallEnd], BranchTotals]:
         """Return how the calls of entries ended, by id, and what the entries used.
 
         What they used is added to `total`. The `shared` entries are those of an older branch too,
         where they were paid for.
         """
-        ends = CallIndex.of(self.journal).ends(entries, shared)
+        ends, totals = CallIndex.of(self.journal).ends(entries, shared), [total]
         for entry in entries:
             match entry.event:
                 case Finished(call_id) as event if call_id in ends and ended_call(event):
                     cached = ends[call_id].cached
                     ms = 0 if cached else entry.meta.get("ms", 0)
-                    total += BranchTotals(ran=not cached, cached=cached, ms=ms)
+                    by_rules = self._rules.get(call_id, "") != ""
+                    totals.append(BranchTotals(not cached, cached, ms, by_rules=by_rules))
+                case Decided(call_id, rule=rule):
+                    self._rules[call_id] = rule
+                case Started(call_id, rule=rule) if rule:
+                    self._rules[call_id] = rule
                 # A replayed reply, which names the reply that was there first, cost nothing.
                 case Replied(usage=Usage() as usage) if not (
                     entry.id in shared or "of" in entry.meta
                 ):
-                    total += self._request_totals(entry, usage)
-        return ends, total
+                    totals.append(self._request_totals(entry, usage))
+        sums: Any = map(sum, zip(*totals, strict=True))
+        return ends, BranchTotals(*sums)
 
     def _request_totals(self, entry: Entry, usage: Usage) -> BranchTotals:
         price = cost(state_at(self.journal, entry.id).opened.model or self._model, usage)
