@@ -24,12 +24,11 @@ sys.path.insert(0, str(HERE.parent))
 from jupyter_toolcall.jupyter.panel_commands import Command  # noqa: E402
 from jupyter_toolcall.teaching.panel_rows import TeachingCommand, TeachingRow  # noqa: E402
 from jupyter_toolcall.view import contract as rows  # noqa: E402
-from jupyter_toolcall.view.svg import SHAPES  # noqa: E402
 
 TARGET = HERE / "src" / "generated"
 EXTENSION_ROWS = {"TeachingRow": TeachingRow}
 """The rows that stand for `ExtensionRow`."""
-HEAD = "// Generated from jupyter_toolcall/view by `npm run contract`. Do not edit.\n"
+HEAD = "// Generated from jupyter_toolcall/view, where the docstrings are, by `npm run contract`.\n"
 COMMAND = """\
 export type Command = { [Type in keyof Commands]: { type: Type } & Commands[Type] }[keyof Commands];
 """
@@ -136,15 +135,6 @@ def in_order(names: Iterable[str], definitions: dict[str, Any]) -> dict[str, Non
     return found
 
 
-def comment(part: dict[str, Any], margin: str = "") -> str:
-    """The docstring of a definition."""
-    lines = part.get("description", "").splitlines()
-    if len(lines) < 2:
-        return f"{margin}/** {lines[0]} */\n" if lines else ""
-    body = "".join(f"{margin} * {line}".rstrip() + "\n" for line in lines)
-    return f"{margin}/**\n{body}{margin} */\n"
-
-
 def readers(definitions: dict[str, Any]) -> Iterator[str]:
     """Yield the reader of each record and union that arrives, and its type."""
     for name in in_order(["Notice"], definitions):
@@ -154,7 +144,7 @@ def readers(definitions: dict[str, Any]) -> Iterator[str]:
             fields = {table: one["items"] for table, one in part["properties"].items()}
             part = part | {"properties": fields, "required": [*fields]}
         body = record(part, kind) if "properties" in part else reader(part)
-        yield f"{comment(part)}export const {name} = {body};\n"
+        yield f"export const {name} = {body};\n"
         yield f"export type {name} = Read<typeof {name}>;\n"
 
 
@@ -191,13 +181,17 @@ def sent_fields(part: dict[str, Any], margin: str, shown: Iterable[str] = ()) ->
 def commands(definitions: dict[str, Any]) -> Iterator[str]:
     """Yield the types of what the panel sends: the fields of each command, by its `type`."""
     call = definitions["ShownCall"]
-    yield f"{comment(call)}export interface ShownCall {sent_fields(call, '')}\n\n"
+    read, known = in_order(["Notice"], definitions), {*needed(definitions["Command"])}
+    parts = {part for name in known for part in needed(definitions[name])} | {"ShownCall"}
+    for name in sorted(parts - {*read, *known}):
+        part = definitions[name]
+        yield f"export interface {name} {sent_fields(part, '')}\n\n"
     yield "/** What the panel sends: the fields of each command, by its type. */\n"
     yield "export interface Commands {\n"
     for name in sorted(needed(definitions["Command"])):
         part = definitions[name]
         fields = sent_fields(part, "  ", call["required"])
-        yield f"{comment(part, '  ')}  {part['properties']['type']['const']}: {fields};\n"
+        yield f"  {part['properties']['type']['const']}: {fields};\n"
     yield "}\n"
     yield COMMAND
 
@@ -212,21 +206,9 @@ def contract() -> str:
     return "\n".join([HEAD + imports, version, *texts])
 
 
-def icons() -> str:
-    """The whole text of `icons.ts`."""
-    names = {"ICONS": "icons", "GLYPHS": "glyphs", "STATE_ICONS": "states"}
-    parts = ((name, SHAPES[key]) for name, key in names.items())
-    ring = json.dumps(SHAPES["icons"]["ready"][0])
-    texts = (
-        f"export const {name} = {json.dumps(part, indent=2).replace(ring, 'RING')} as const;\n"
-        for name, part in parts
-    )
-    return "\n".join([HEAD, f"const RING = {ring};\n", *texts])
-
-
 def main(arguments: list[str]) -> int:
     """Write the files, or with `--check` say whether they are what they should be."""
-    texts = {"contract.ts": contract(), "icons.ts": icons()}
+    texts = {"contract.ts": contract()}
     if "--check" in arguments:
         old = [name for name, text in texts.items() if text != _read(TARGET / name)]
         word = f"{', '.join(old)}: old, npm run contract" if old else "contract.ts is up to date"

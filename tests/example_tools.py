@@ -11,8 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
+
 from jupyter_toolcall import Session, tool
+from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.schemes.messages import Result, Results
 
 RAN: list[str] = []
 """The names of the tools that ran, in order."""
@@ -69,3 +73,26 @@ def in_place(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(*arguments, **named)
 
     return function
+
+
+def results(session: Session) -> list[Result]:
+    """Return the results in the request that is due."""
+    messages = session.cursor.request.messages
+    return [result for m in messages if isinstance(m, Results) for result in m.results]
+
+
+def names(session: Session) -> list[str]:
+    """Return the names of the tools in the request that is due."""
+    return [tool.name for tool in session.cursor.request.tools]
+
+
+def make_fries_after_a_fault(session: Session, turn: int) -> None:
+    """Ask for fries where a turn has a fault, and run again."""
+    session.ask("Make fries.")
+    with pytest.raises(ModelError):
+        session.run()
+    before = session.calls
+    assert len(before) == turn
+    session.run()
+    assert session.calls[:turn] == before
+    assert session.outputs["fries"] == Plate("fries: sticks")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import astuple
 
-from ..core.events import Finished, Replied, Usage, ended_call
+from ..core.events import Decided, Finished, Replied, Started, Usage, ended_call
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.recorded_data import Record
@@ -21,7 +21,7 @@ from ..models.prices import Cost, cost
 
 class BranchTotals(Record, frozen=True):
     """What entries used. `unpriced` counts the requests whose price is not known, `at_most` those
-    that may have cost less."""
+    that may have cost less, `by_rules` the calls that rules let run."""
 
     ran: int = 0
     cached: int = 0
@@ -30,6 +30,7 @@ class BranchTotals(Record, frozen=True):
     dollars: float = 0
     at_most: int = 0
     unpriced: int = 0
+    by_rules: int = 0
 
     def __add__(self, other: BranchTotals) -> BranchTotals:
         return BranchTotals(*map(operator.add, astuple(self), astuple(other)))
@@ -41,7 +42,7 @@ class BranchTotals(Record, frozen=True):
         return Cost(self.dollars, self.at_most > 0) if is_known else None
 
 
-UNUSED = BranchTotals()
+NO_TOTALS = BranchTotals()
 
 
 class BranchReader:
@@ -51,12 +52,14 @@ class BranchReader:
         self.journal = context.journal
         # The model that replies where the journal names none.
         self._model = str(getattr(context.model, "name", ""))
+        self._rules = dict[str, str]()
+        """The rule that decided on a call last, "" where none did."""
 
     def read(
         self,
         entries: Sequence[Entry],
         shared: frozenset[str] = frozenset(),
-        total: BranchTotals = UNUSED,
+        total: BranchTotals = NO_TOTALS,
     ) -> tuple[dict[str, CallEnd], BranchTotals]:
         """Return how the calls of entries ended, by id, and what the entries used.
 
@@ -69,7 +72,12 @@ class BranchReader:
                 case Finished(call_id) as event if call_id in ends and ended_call(event):
                     cached = ends[call_id].cached
                     ms = 0 if cached else entry.meta.get("ms", 0)
-                    total += BranchTotals(ran=not cached, cached=cached, ms=ms)
+                    by_rules = self._rules.get(call_id, "") != ""
+                    total += BranchTotals(not cached, cached, ms, by_rules=by_rules)
+                case Decided(call_id, rule=rule):
+                    self._rules[call_id] = rule
+                case Started(call_id, rule=rule) if rule:
+                    self._rules[call_id] = rule
                 # A replayed reply, which names the reply that was there first, cost nothing.
                 case Replied(usage=Usage() as usage) if not (
                     entry.id in shared or "of" in entry.meta

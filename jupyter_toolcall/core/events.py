@@ -306,6 +306,8 @@ class Started(Part, frozen=True):
     """The digest of exactly what runs where the policy approved it; "" where a person did."""
     untrusted: bool = False
     """Whether its tool was marked: others write what it returns."""
+    rule: str = ""
+    """The name of the policy's rule that let it run."""
 
     data_fields = ("arguments", "uses", "setters")
 

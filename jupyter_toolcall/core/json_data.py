@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -71,6 +71,18 @@ def mapped(data: Any, kind: type, change: Callable[..., Any], *, keys: bool = Fa
         case tuple():
             return tuple(mapped(part, kind, change, keys=keys) for part in data)
     return data
+
+
+def nested(data: Any, keys: bool = False) -> Iterator[Any]:
+    """Yield JSON data and all that is in it, from the outside in; with `keys` also the keys."""
+    yield data
+    if isinstance(data, Mapping):
+        yield from data if keys else ()
+        data = data.values()
+    elif not isinstance(data, (list, tuple)):
+        return
+    for part in data:
+        yield from nested(part, keys)
 
 
 def exact_data(value: Any) -> Any:

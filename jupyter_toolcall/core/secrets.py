@@ -7,13 +7,13 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
 from .errors import Absent
 from .events import Decided, Event, from_json, to_json
-from .json_data import at_path, mapped, replaced_at
+from .json_data import at_path, mapped, nested, replaced_at
 
 LEAST = 8
 """The fewest characters of a known secret, such as a header's value: shorter ones are in words."""
@@ -279,16 +279,8 @@ def hiding(environment: Mapping[str, str]) -> Hide:
 
 def marker_keys(data: Any) -> set[str]:
     """Return the keys of all that reads as a marker."""
-    match data:
-        case str():
-            return {*_MARKER.findall(data)}
-        case Mapping():
-            parts: Iterable[Any] = itertools.chain.from_iterable(data.items())
-        case list() | tuple():
-            parts = data
-        case _:
-            return set()
-    return set[str]().union(*map(marker_keys, parts))
+    texts = (part for part in nested(data, keys=True) if isinstance(part, str))
+    return {key for text in texts for key in _MARKER.findall(text)}
 
 
 def _spelled(key: str, secret: str) -> Iterator[tuple[str, str]]:

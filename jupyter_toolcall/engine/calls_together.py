@@ -21,6 +21,7 @@ from ..core.errors import Absent, CallError
 from ..core.events import Outcome
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
+from ..core.json_data import nested
 from ..core.secrets import MissingSecret
 from ..core.state import NAME, State
 from ..schemes.scheme import completed
@@ -93,20 +94,8 @@ def _is_independent(cursor: Cursor, call: CallRecord, ready: PreparedCall, state
     if completed(cursor.context.scheme, call, ready.tool, state) != dict(call.asked):
         return False
     # A name that no object has yet may become the name of an object that they make.
-    return all(text in state.objects for text in _texts(call.asked) if NAME.fullmatch(text))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts in JSON data."""
-    match value:
-        case str():
-            yield value
-        case dict():
-            for part in value.values():
-                yield from _texts(part)
-        case list() | tuple():
-            for part in value:
-                yield from _texts(part)
+    texts = (part for part in nested(call.asked) if isinstance(part, str))
+    return all(text in state.objects for text in texts if NAME.fullmatch(text))
 
 
 # -- running them -----------------------------------------------------------------------------

@@ -48,6 +48,9 @@ from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
 
+ASKED = "asked"
+"""Of the meta of a person's decision: the name of the rule that asked for it."""
+
 
 def decision_event(
     cursor: Cursor,
@@ -92,8 +95,22 @@ def decide_all(
         decision_event(cursor, call, decision, reason=reason, approval_digest=shown_digest)
         for call, shown_digest in calls.items()
     ]
-    for event in events:
-        cursor.decide(event, "person")
+    record_decisions(cursor, *events)
+
+
+def record_decisions(cursor: Cursor, *events: Decided) -> None:
+    """Record decisions of the person, each with the rule that asked for it."""
+    questions = [_question(cursor, event.call_id) for event in events]
+    for event, asked in zip(events, questions, strict=True):
+        cursor.decide(event, "person", **{ASKED: asked.rule} if asked and asked.rule else {})
+
+
+def _question(cursor: Cursor, call_id: str) -> Ask | None:
+    """Return why a person is asked about a call, None where nobody is."""
+    call = cursor.state.call(call_id)
+    ready = cursor.runnable(call, cursor.state)
+    allowed = permission_of_policy(cursor, call, ready) if ready else None
+    return allowed if isinstance(allowed, Ask) else None
 
 
 def demand_decision(decision: str) -> None:
@@ -365,9 +382,5 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
     """Return in a sentence why a call that waits may have run already, "" where it has not."""
-    call = cursor.state.call(call_id)
-    ready = cursor.runnable(call, cursor.state)
-    if ready is None:
-        return ""
-    allowed = permission_of_policy(cursor, call, ready)
-    return allowed.reason if isinstance(allowed, Ask) and allowed.may_have_run else ""
+    asked = _question(cursor, call_id)
+    return asked.reason if asked is not None and asked.may_have_run else ""

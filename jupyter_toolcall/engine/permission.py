@@ -14,7 +14,7 @@ from ..core.interface_text import t
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_data import Record
 from ..core.state import NAME, State
-from ..rules.approval_policy import Answer, RulePolicy, policy_decision
+from ..rules.approval_policy import Judgement, RulePolicy, policy_decision
 from ..rules.origins import CallOrigins, Origins
 from ..tools.tool import Tool
 from .cursor import Cursor, SessionContext
@@ -28,7 +28,7 @@ class Run(Record, frozen=True):
 
     by: Literal["person", "policy", "scheme", "rule"]
     rule: str = ""
-    """The name of the rule that the person added and that lets the call run."""
+    """The name of the rule that lets the call run, "" where something else does."""
 
 
 class Ask(Record, frozen=True):
@@ -37,14 +37,17 @@ class Ask(Record, frozen=True):
     reason: str
     may_have_run: bool = False
     """Whether the call may have had its effect already."""
+    rule: str = ""
+    """The name of the rule that asks."""
 
 
 class Refuse(Record, frozen=True):
     """The call is rejected; `reason` is a sentence that says why."""
 
     reason: str
-    rule: str = ""
-    """The name of the rule that the person added and that rejects the call."""
+    rule: str
+    """The name of the rule that rejects the call, "" where something else does."""
+    by: Literal["policy", "rule"]
 
 
 Permission = Run | Ask | Refuse
@@ -76,18 +79,18 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
         return context.origins(cursor.state, call, ready.arguments)
 
     arguments = ready.arguments if ready.inputs is None else _with_data(ready, ready.inputs)
-    rule, (verdict, reason) = judged(context, ready.tool, arguments, origins)
+    verdict, reason, rule, by = judged(context, ready.tool, arguments, origins)
     if verdict == "reject":
-        return Refuse(reason, rule)
+        return Refuse(reason, rule, by)
     if ready.tool.for_person:
         return Ask(FOR_PERSON)
     if verdict == "approve" and (altered := _altered_objects(cursor, call, ready)):
         return Ask(t("It takes %1, which a call changed after it was made.", ", ".join(altered)))
     if verdict != "approve":
-        return Ask(reason)
+        return Ask(reason, rule=rule)
     if context.budget is not None and not context.budget.allows_call:
         return Ask(t("%1 calls ran unasked, and the budget allows no more.", context.budget.calls))
-    return Run("rule", rule) if rule else Run("policy")
+    return Run(by, rule)
 
 
 def _with_data(ready: PreparedCall, inputs: ToolInputs) -> Mapping[str, Any]:
@@ -117,8 +120,8 @@ def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> l
 
 def judged(
     context: SessionContext, tool: Tool, arguments: Mapping[str, Any], origins: Origins
-) -> tuple[str, Answer]:
-    """Return the rule that decides on a call ("" for none), and the decision with its reason.
+) -> Judgement:
+    """Return the decision on a call, with its reason and the rule that takes it.
 
     A breakpoint comes first. The rules that the person added tighten what the policy approves, and
     decide where it asks.
@@ -126,18 +129,17 @@ def judged(
     Raises UsageError for a policy that answers with no decision.
     """
     if tool.name in context.breakpoints:
-        return "", ("ask", t("You set a breakpoint on this tool."))
+        return Judgement("ask", t("You set a breakpoint on this tool."))
     if tool.changed:
-        return "", ("ask", tool.changed)
+        return Judgement("ask", tool.changed)
     policy = context.policy
     if isinstance(policy, RulePolicy) and (stopped := policy.stopped(tool, arguments)) is not None:
-        return "", stopped
-    answer = policy_decision(policy, tool, arguments, origins)
-    if context.person_rules.rules and answer[0] != "reject":
-        asks = answer[0] == "ask"
-        if found := context.person_rules.answer(tool, arguments, origins, asks):
-            return found
-    return "", answer
+        return Judgement(*stopped)
+    judgement = policy_decision(policy, tool, arguments, origins)
+    if not context.person_rules.rules or judgement.verdict == "reject":
+        return judgement
+    asks = judgement.verdict == "ask"
+    return context.person_rules.answer(tool, arguments, origins, asks) or judgement
 
 
 # -- a person's decisions ----------------------------------------------------------------------

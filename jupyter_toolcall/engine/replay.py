@@ -310,7 +310,7 @@ def _replay_response(
 def _reject(cursor: Cursor, call_id: str, refused: Refuse) -> Entry:
     cursor.supersede(call_id)
     event = Decided(call_id, "reject", reason=refused.reason, rule=refused.rule)
-    return cursor.write(event, by="rule" if refused.rule else "policy")
+    return cursor.write(event, by=refused.by)
 
 
 def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: PreparedCall) -> bool:
@@ -400,7 +400,7 @@ def _start_as_recorded(
         return None
     queue.position += 1
     meta = tool_code_note(cursor, ready.tool, state)
-    started = start_of(call, ready, by_policy)
+    started = start_of(call, ready, event.rule if by_policy else None)
     entry = _write_again(cursor, started, recorded_entry, may_wait=at_hand, **meta)
     return cursor.keep_prepared(entry, ready)
 

@@ -61,7 +61,7 @@ def execute_step(cursor: Cursor, step: Step, state: State) -> Entry | None:
         case ResumeCall(call):
             return resume_call(cursor, call, state)
         case Clarify(call) if (ready := repeatable_call(cursor, call, state)) is not None:
-            return start_call(cursor, call, ready, state, by_policy=True)
+            return start_call(cursor, call, ready, state, "")
     return None
 
 
@@ -170,16 +170,15 @@ def run_call(
         case Run("scheme") if call.decided is None and ready.arguments == call.asked:
             return cursor.write(Finished(call.id, Data(ready.tool.function(**ready.arguments))))
         case Run("scheme"):
-            return start_call(cursor, call, ready, state, by_policy=True, from_record=from_record)
-        case Run("policy"):
+            return start_call(cursor, call, ready, state, "", from_record=from_record)
+        case Run("policy", rule):
             from_journal = from_record or is_answered_by_record(cursor, call, ready)
-            return start_call(cursor, call, ready, state, by_policy=True, from_record=from_journal)
+            return start_call(cursor, call, ready, state, rule, from_record=from_journal)
         case Run("rule", rule):
             # The person took this decision before: it is recorded as one, and holds in a replay.
             cursor.decide(replace(call.approval(ready.approval_digest), rule=rule), "rule")
             return cursor.context.journal[cursor.head]
-        case Refuse(reason, rule):
-            by = "rule" if rule else "policy"
+        case Refuse(reason, rule, by):
             return cursor.write(Decided(call.id, "reject", reason=reason, rule=rule), by=by)
     return None
 
@@ -189,15 +188,16 @@ def start_call(
     call: CallRecord,
     ready: PreparedCall,
     state: State,
+    rule: str | None = None,
     *,
-    by_policy: bool = False,
     from_record: bool = False,
 ) -> Entry | None:
     """Record that a call starts, run it, and record its result.
 
+    A `rule`, or "" for no rule, is that of the policy that approves it; None: a person approved it.
     Returns None where its server has changed the tool: a person decides on it as it is now.
     """
-    if by_policy:
+    if rule is not None:
         call.demand_keys()
     outcome = cursor.context.values.cached_outcome(ready) if from_record else None
     if outcome is None:
@@ -208,7 +208,7 @@ def start_call(
         except (CallError, KeyboardInterrupt) as error:
             return _record_not_begun(cursor, call, error)
     cursor.reapproved.discard(call.id)
-    cursor.write(start_of(call, ready, by_policy), **tool_code_note(cursor, ready.tool, state))
+    cursor.write(start_of(call, ready, rule), **tool_code_note(cursor, ready.tool, state))
     if outcome is not None:
         return cursor.write(Finished(call.id, outcome))
     return execute(cursor, ready, state)
@@ -258,16 +258,17 @@ def tool_code_note(cursor: Cursor, tool: Tool, state: State) -> dict[str, Any]:
     return {"code": journal.remember(text)}
 
 
-def start_of(call: CallRecord, ready: PreparedCall, by_policy: bool = False) -> Started:
+def start_of(call: CallRecord, ready: PreparedCall, rule: str | None = None) -> Started:
     """Return the event of a call that starts: its arguments, where they are not what was asked,
-    and its approval digest, where the policy approves it.
+    and its approval digest, where the policy approves it, by a rule or without.
     """
     arguments: Mapping[str, Any] | None = ready.arguments
     arguments = None if arguments == call.asked else arguments
-    tool, run_digest = ready.tool, ready.approval_digest if by_policy else ""
+    tool, run_digest = ready.tool, "" if rule is None else ready.approval_digest
     return Started(
         *(call.id, arguments, ready.uses, tool.instance),
         *(ready.previous, ready.setters, run_digest, tool.untrusted),
+        rule=rule or "",
     )
 
 

@@ -139,8 +139,7 @@ class _UnchangedCalls:
         if is_same and started.approval_digest:
             context, arguments = self.cursor.context, call.recorded_arguments
             origins = partial(context.origins, self.recorded, call, arguments)
-            _, (verdict, _) = judged(context, tool, arguments, origins)
-            is_same = verdict == "approve"
+            is_same = judged(context, tool, arguments, origins).verdict == "approve"
         if is_same:
             self.ids.add(call_id)
         return is_same

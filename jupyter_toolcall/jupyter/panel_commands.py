@@ -24,6 +24,7 @@ from ..rules.person_rules import Change, Until
 from ..session.session import Session
 from ..tools.arguments import plain_arguments
 from ..view.contract import Message
+from ..view.decision_contract import RuleParts
 
 
 def _exact_call(data: Any) -> Any:
@@ -67,6 +68,15 @@ class ChangeRule(Message):
     """Its place in the list, from 1."""
     name: str
     change: Change
+
+
+class EditRule(Message):
+    """Tell what a rule would do as the person edits it, or with `save` change it so."""
+
+    number: int
+    name: str
+    edit: RuleParts
+    save: bool = False
 
 
 class ApproveAll(Message):
@@ -276,7 +286,9 @@ class DrawGraph(Message):
     """The id of the row of an object or a call whose ancestors are drawn too."""
 
 
-Look = Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | OfferRules | Export
+Look = (
+    Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | OfferRules | EditRule | Export
+)
 """The commands that ask to see something, and change nothing."""
 Command = (
     (Approve | AddRule | ApproveAll | ApproveAfterEdit | RejectAll)
@@ -428,8 +440,6 @@ def _undone(session: Session, call_id: str) -> Session:
     call, cursor = session.state.call(call_id), session.cursor
     if not call.decision_entry:
         raise errors.UsageError(f"nobody decided on call {call_id}")
-    rules = cursor.context.person_rules
-    for number, rule in enumerate(rules.rules, 1):
-        if call.decided is not None and rule.name == call.decided.rule:
-            rules.change(number, paused=True)
+    if call.decided is not None:
+        cursor.context.person_rules.pause(call.decided.rule)
     return session.fork(cursor.context.journal[call.decision_entry].parent)

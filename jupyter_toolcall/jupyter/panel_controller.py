@@ -30,6 +30,7 @@ from ..engine.replay import advance
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
+from ..previews.rule_offers import edited_rule
 from ..schemes.messages import Reply
 from ..session.session import Session
 from ..tools.running_tool import showing_progress
@@ -344,6 +345,11 @@ class PanelController:
             case commands.ChangeRule(number, name, change):
                 context = self.session.cursor.context
                 context.person_rules.carry_out(number, name, change, context.toolbox)
+                self._publish_again()
+            case commands.EditRule(number, name, edit, save=True):
+                rule = edited_rule(self.session.cursor, number, name, edit).rule
+                rules = self.session.cursor.context.person_rules
+                rules.edit(number, rule, edit.scope, edit.until)
                 self._publish_again()
             case _ if isinstance(command, commands.Look):
                 # A value that a cluster has lost is computed again, which may take long.

@@ -15,24 +15,15 @@ from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
-from ..previews.rule_offers import offer_rows
+from ..previews.rule_offers import edited_rule, offer_row, offer_rows
 from ..session.session import Session
+from ..view import contract
 from ..view.comparison_rows import (
     UNASKED,
     Sides,
     change_row,
     compared_with,
     shown_comparisons,
-)
-from ..view.contract import (
-    Delta,
-    Displayed,
-    Exported,
-    Notice,
-    Offered,
-    Rows,
-    Shown,
-    Whole,
 )
 from ..view.contract_rows import SessionRow
 from ..view.decision_rows import budget_row, rule_rows, undo_row
@@ -43,16 +34,7 @@ from ..view.object_rows import (
     full_preview,
 )
 from ..view.view_rows import ViewRows, Window, saved_rows
-from .panel_commands import (
-    Compare,
-    DrawGraph,
-    Export,
-    Look,
-    OfferRules,
-    ShowDifference,
-    ShowObject,
-    ShowRequest,
-)
+from . import panel_commands as commands
 
 STATUS: dict[Phase, str] = {
     "ready": t("Ready"),
@@ -73,7 +55,7 @@ COMPARED = 4
 class PanelUpdates:
     """Sends the panels of a session what changed, and remembers what they have."""
 
-    send: Callable[[Notice], None]
+    send: Callable[[contract.Notice], None]
     """Sends a notice to every panel."""
     session: Callable[[], Session]
     """Returns the session as it stands."""
@@ -119,7 +101,7 @@ class PanelUpdates:
         self._number = 0
         status = self._status_with_transient()
         rows = self.view.whole(self.session().cursor, status, self.extensions)
-        self.send(Whole(self.view.with_graph(self._with_comparisons(rows))))
+        self.send(contract.Whole(self.view.with_graph(self._with_comparisons(rows))))
 
     def greet(self) -> None:
         """Send all rows to a panel that connects."""
@@ -127,7 +109,7 @@ class PanelUpdates:
         self.view.window = Window()
         self.send_whole()
 
-    def whole(self) -> Rows:
+    def whole(self) -> contract.Rows:
         """Return all rows as a notebook keeps them, without sending them."""
         # Rules are of a person at work here: a notebook that others read does not show them.
         status = replace(self.status, rules=(), notebook_rules="", undo=None)
@@ -146,38 +128,41 @@ class PanelUpdates:
         detail = self.session().cursor.context.hide(reason)
         self._send_status(replace(self.status, detail=detail, text=""))
 
-    def show(self, look: Look) -> None:
+    def show(self, look: commands.Look) -> None:
         """Send what a person asked to see. Raises UsageError where there is none."""
         session, view = self.session(), self.view
         match look:
-            case DrawGraph():
+            case commands.DrawGraph():
                 self._send_delta(view.draw(Window(look.until, look.selected)))
-            case Compare(on=True):
+            case commands.Compare(on=True):
                 self._compare(_sides(session, look))
-            case Compare():
+            case commands.Compare():
                 self._forget(_sides(session, look))
-                self._send_delta(self._with_comparisons(Rows()))
-            case ShowRequest(turn):
-                self.send(Shown(turn, request_json(session.cursor, turn)))
-            case ShowObject(key):
+                self._send_delta(self._with_comparisons(contract.Rows()))
+            case commands.ShowRequest(turn):
+                self.send(contract.Shown(turn, request_json(session.cursor, turn)))
+            case commands.ShowObject(key):
                 pictures = (full_preview(v, key) for v in view.branch_views.values())
                 picture = next((drawn for drawn in pictures if drawn is not None), None)
                 if picture is None:
                     raise UsageError(
                         "the value of that object is not in this kernel; a replay makes it"
                     )
-                self.send(Displayed(key, picture))
-            case ShowDifference(left, right):
+                self.send(contract.Displayed(key, picture))
+            case commands.ShowDifference(left, right):
                 views = view.branch_views.values()
                 found = (change_row(v, v.objects_by_row(), left, right) for v in views)
-                self._send_delta(Rows(differences=tuple(islice(filter(None, found), 1))))
-            case OfferRules(call):
-                self.send(Offered(call, offer_rows(session.cursor, call)))
-            case Export(to):
+                self._send_delta(contract.Rows(differences=tuple(islice(filter(None, found), 1))))
+            case commands.OfferRules(call):
+                self.send(contract.Offered(call, offer_rows(session.cursor, call)))
+            case commands.EditRule(number, name, edit):
+                rule = edited_rule(session.cursor, number, name, edit)
+                self.send(contract.Offered(name, (offer_row(rule),)))
+            case commands.Export(to):
                 # What exports is imported when it is used first.
                 export = import_module("..export", __package__)
                 text = export.text(export.exported_session(session.cursor, session.name), to)
-                self.send(Exported(to, text))
+                self.send(contract.Exported(to, text))
 
     def _status_with_transient(self) -> SessionRow:
         if not self._transient:
@@ -187,13 +172,13 @@ class PanelUpdates:
 
     def _send_status(self, status: SessionRow) -> None:
         self.status = status
-        self._send_delta(Rows(session=(status,)))
+        self._send_delta(contract.Rows(session=(status,)))
 
-    def _send_delta(self, rows: Rows) -> None:
+    def _send_delta(self, rows: contract.Rows) -> None:
         self._number += 1
-        self.send(Delta(rows, self._number))
+        self.send(contract.Delta(rows, self._number))
 
-    def _with_comparisons(self, rows: Rows) -> Rows:
+    def _with_comparisons(self, rows: contract.Rows) -> contract.Rows:
         """Add what is new of the comparisons that a panel shows."""
         unasked = compared_with(self.view.store.rows().branches)
         shown = shown_comparisons(self.comparisons, self.view.branch_views, unasked)
@@ -215,10 +200,10 @@ class PanelUpdates:
             raise UsageError("there is no other branch in view to compare with")
         self._forget(sides)
         self.comparisons = [*self.comparisons, sides][-COMPARED:]
-        self._send_delta(self._with_comparisons(Rows()))
+        self._send_delta(self._with_comparisons(contract.Rows()))
 
 
-def _sides(session: Session, compare: Compare) -> Sides:
+def _sides(session: Session, compare: commands.Compare) -> Sides:
     """Return the branches that a panel names: the head of the shown one may have moved on."""
     if not compare.left and not compare.right:
         return UNASKED

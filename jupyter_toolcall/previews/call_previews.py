@@ -313,7 +313,7 @@ def _size(value: Any, most: int) -> int:
     if any(size is not None and size >= most for size in stated):
         return most
     counter = _Counter(most)
-    raised = attempt(pickle.Pickler(counter, 5, buffer_callback=counter.add).dump, value)[1]
+    raised = attempt(pickle.Pickler(counter, 5, buffer_callback=counter.write).dump, value)[1]
     return most if raised == "MemoryError" else counter.bytes
 
 
@@ -333,14 +333,7 @@ class _Counter:
     def __init__(self, most: int) -> None:
         self.most, self.bytes = most, 0
 
-    def write(self, data: Any) -> int:
-        self._count(memoryview(data).nbytes)
-        return len(data)
-
-    def add(self, buffer: pickle.PickleBuffer) -> None:
-        self._count(buffer.raw().nbytes)
-
-    def _count(self, size: int) -> None:
-        self.bytes += size
+    def write(self, data: Any) -> None:
+        self.bytes += memoryview(data).nbytes
         if self.bytes >= self.most:
             raise MemoryError

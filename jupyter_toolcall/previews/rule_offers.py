@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import dataclasses
+from typing import Any, Literal
 
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
@@ -12,9 +13,9 @@ from ..core.recorded_data import replace
 from ..core.text import shortened_text
 from ..engine.cursor import Cursor
 from ..rules.approval_policy import Rule
-from ..rules.generalisations import Generalisation, generalisations
-from ..rules.origins import CallOrigins
-from ..view.decision_contract import RuleOffer
+from ..rules.generalisations import DecidedCalls, Generalisation, conditions, generalisations
+from ..tools.tool import Tool
+from ..view.decision_contract import RuleOffer, RuleParts
 from ..view.decision_rows import LINE
 
 MOST_SQUARES = 40
@@ -23,22 +24,32 @@ MOST_SQUARES = 40
 def rule_offers(cursor: Cursor, call_id: str) -> list[Generalisation]:
     """Return at most three rules for calls like one that waits, the narrowest first, with what each
     would have done with the calls that a person decided on; none for a call that cannot run."""
-    state, journal, context = cursor.state, cursor.context.journal, cursor.context
-    call = state.call(call_id)
-    ready = cursor.runnable(call, state)
+    call = cursor.state.call(call_id)
+    ready = cursor.runnable(call, cursor.state)
     if ready is None:
         return []
-    decided = [
-        earlier
-        for earlier in state.all_calls()
-        if earlier.decision_entry and journal[earlier.decision_entry].meta.get("by") == "person"
-    ]
     waiting = replace(call, runs_with=ready.arguments)
+    return generalisations(waiting, _decided_calls(cursor, ready.tool))
 
-    def origins(call: CallRecord) -> CallOrigins:
-        return context.origins(state, call, call.recorded_arguments)
 
-    return generalisations(waiting, ready.tool, decided, origins)
+def _decided_calls(cursor: Cursor, tool: Tool) -> DecidedCalls:
+    state, journal, context = cursor.state, cursor.context.journal, cursor.context
+    calls = (call for call in state.all_calls() if call.tool == tool.name and call.decision_entry)
+    by_person = (c for c in calls if journal[c.decision_entry].meta.get("by") == "person")
+    origins_of = lambda call: context.origins(state, call, call.recorded_arguments)  # noqa: E731
+    return DecidedCalls(tool, tuple(by_person), origins_of)
+
+
+def edited_rule(cursor: Cursor, number: int, name: str, edit: RuleParts) -> Generalisation:
+    """Return a rule of the person as they edit it, and what it would have done if it held.
+
+    Raises UsageError where the rules have changed since they were shown, or its tool is gone.
+    """
+    rule = cursor.context.person_rules.rule(number, name)
+    if (tool := cursor.context.toolbox.get(rule.tool)) is None:
+        raise UsageError(t("This session has no tool %1.", rule.tool))
+    parts: Any = {"name": edit.name, "decision": edit.decision, "arguments": edit.arguments}
+    return _decided_calls(cursor, tool).under(dataclasses.replace(rule, **parts))
 
 
 def offered_rule(cursor: Cursor, call_id: str, number: int) -> Rule:
@@ -57,11 +68,11 @@ def offer_rows(cursor: Cursor, call_id: str) -> tuple[RuleOffer, ...]:
     offers = rule_offers(cursor, call_id)
     if not offers:
         raise UsageError(t("A rule cannot decide about values that others wrote."))
-    return tuple(_offer_row(cursor, offer) for offer in offers)
+    return tuple(map(offer_row, offers))
 
 
-def _offer_row(cursor: Cursor, offer: Generalisation) -> RuleOffer:
-    calls = cursor.state.calls
+def offer_row(offer: Generalisation) -> RuleOffer:
+    """Return a rule with what it would have done, for the panel."""
     ran, decided = len(offer.would_run), len(offer.decided)
     past: str = t("Would have run %1 of the %2 calls you decided.", ran, decided)
     if not decided:
@@ -74,10 +85,10 @@ def _offer_row(cursor: Cursor, offer: Generalisation) -> RuleOffer:
         for call in offer.decided[-MOST_SQUARES:]
     ]
     return RuleOffer(
-        offer.condition,
+        conditions(offer.rule, offer.free),
         past,
         wrong if offer.rejected else "",
-        tuple(_seen(calls[call_id]) for call_id in offer.rejected[-3:]),
+        tuple(map(_seen, offer.rejected[-3:])),
         tuple(squares),
         offer.left_out,
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
@@ -37,10 +37,25 @@ Answer = tuple[Verdict, str]
 """A verdict, and one sentence that says why."""
 Test = Callable[[Tool, Mapping[str, Any], Origins], Answer | None]
 """Returns the answer of a rule for a call, None where the rule does not fit."""
-Policy = Callable[[Tool, Mapping[str, Any]], Answer]
 Scope = Literal["", "session", "notebook", "computer"]
+
+
+class Judgement(NamedTuple):
+    """The answer for a call, and who gave it."""
+
+    verdict: Verdict
+    reason: str
+    rule: str = ""
+    """The name of the `Rule` that decides, "" where something else does."""
+    by: Literal["policy", "rule"] = "policy"
+    """Whether the rule is of the policy, or of the person who works with the session."""
+
+
+Policy = Callable[[Tool, Mapping[str, Any]], Answer | Judgement]
 LABELS = ("prompt", "person", "object", "result", "default", "model", "untrusted")
 """The kinds of origins, and what is not trusted, by which a rule judges arguments."""
+MOST_SOURCE = 20_000
+"""Characters of a tool's source that a rule keeps."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,7 @@ class Rule:
         until: when it ends, such as "2026-12-24" or "2026-12-24T18:00+01:00"; "" for never; "run"
             for the end of the run, of a rule that was added to a session.
         code: the tool's `version()` for which it was made; "" for any.
+        source: the source of the tool's function then, so that the panel can show what changed.
         by, made: who made it, and when.
         name: what the panel calls it; "" for the tool.
         scope: where a rule holds that was added from the panel: "session", "notebook" or
@@ -101,6 +117,7 @@ class Rule:
     name: str = ""
     scope: Scope = ""
     paused: bool = False
+    source: str = ""
     _validators: Mapping[str, Draft202012Validator] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -136,10 +153,10 @@ class Rule:
         undeclared = (name for name in self.arguments if not _is_declared(tool, name, values))
         if wrong := next(undeclared, ""):
             # A tool may take "5000" for a number: a rule for numbers would not judge it.
-            return "ask", t("The rule %1 cannot judge the type of %2.", self.title, wrong)
+            return "ask", t("The rule %1 cannot judge the type of %2.", repr(self.label), wrong)
         if self.tool == tool.name and (wrong := self._unknown_argument(tool)):
             return "ask", t(
-                "The rule %1 names %2, which %3 does not take.", self.title, wrong, tool.name
+                "The rule %1 names %2, which %3 does not take.", repr(self.label), wrong, tool.name
             )
         if not self._fits(values):
             return None
@@ -147,21 +164,21 @@ class Rule:
             return self._no_answer(origins)
         if self.decision == "run" and (ended := self.ended(tool)):
             return "ask", ended
-        reason = self.reason or t("The rule %1 decides: %2.", self.title, self.decision)
+        reason = self.reason or t("The rule %1 decides: %2.", repr(self.label), self.decision)
         return _DECISIONS[self.decision], reason
 
     @property
-    def title(self) -> str:
-        """The name of the rule in a sentence."""
-        return repr(self.name or self.tool)
+    def label(self) -> str:
+        """What the panel and the journal call the rule."""
+        return self.name or self.tool
 
     def _no_answer(self, origins: Origins) -> Answer | None:
         """Return why a rule of the panel does not run a call; other rules just do not fit it."""
         doubtful = origins().doubtful
         if not self.scope or self.decision != "run" or doubtful is None:
             return None
-        name, origin = doubtful
-        return "ask", t("The rule %1 does not decide: %2 is %3.", self.title, name, str(origin))
+        name, origin = doubtful[0], str(doubtful[1])
+        return "ask", t("The rule %1 does not decide: %2 is %3.", repr(self.label), name, origin)
 
     def _unknown_argument(self, tool: Tool) -> str:
         """Return an argument of the rule that the tool cannot have, "" where there is none."""
@@ -181,11 +198,11 @@ class Rule:
         """Return why the rule runs nothing any more, "" where it does."""
         now = datetime.now(UTC)
         if self.until not in ("", "run") and now >= _time(self.until):
-            return t("The rule %1 ended on %2.", self.title, self.until)
+            return t("The rule %1 ended on %2.", repr(self.label), self.until)
         if self.made and now < _time(self.made):
-            return t("The rule %1 is of later than now: the clock was set back.", self.title)
+            return t("The rule %1 is of later than now: the clock was set back.", repr(self.label))
         if self.code and self.code != tool.version():
-            return t("The rule %1 ended: the code of %2 has changed.", self.title, tool.name)
+            return t("The rule %1 ended: the code of %2 has changed.", repr(self.label), tool.name)
         return ""
 
     def _allows(self, values: Mapping[str, Any], origins: Origins) -> bool:
@@ -211,6 +228,11 @@ class Rule:
         schema = self.arguments.get(name)
         is_named = isinstance(schema, Mapping) and not {"const", "enum"}.isdisjoint(schema)
         return is_named or not _may_quote_others(origin, value)
+
+
+def source_of(tool: Tool) -> str:
+    """Return the source of a tool's function as a rule keeps it, "" where there is none."""
+    return (attempt(inspect.getsource, tool.function)[0] or "")[:MOST_SOURCE]
 
 
 def _is_declared(tool: Tool, name: str, values: Mapping[str, Any]) -> bool:
@@ -343,10 +365,12 @@ class RulePolicy:
 
     def __call__(
         self, tool: Tool, arguments: Mapping[str, Any], origins: Origins = CallOrigins
-    ) -> Answer:
+    ) -> Judgement:
         """Return the answer for a call; a person is asked where no rule fits."""
-        answers = (rule(tool, arguments, origins) for rule in (*self.stops, *self.rules))
-        return next(filter(None, answers), None) or _no_rule(origins())
+        for rule in (*self.stops, *self.rules):
+            if answer := rule(tool, arguments, origins):
+                return Judgement(*answer, rule.label if isinstance(rule, Rule) else "")
+        return Judgement(*_no_rule(origins()))
 
 
 def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
@@ -362,7 +386,7 @@ def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
 
 def policy_decision(
     policy: Policy, tool: Tool, arguments: Mapping[str, Any], origins: Origins
-) -> Answer:
+) -> Judgement:
     """Return what a policy answers for a call.
 
     Raises UsageError, which names the policy, for anything but a verdict and a sentence.
@@ -376,7 +400,7 @@ def policy_decision(
             if (plain := str.__str__(verdict)) in VERDICTS:
                 # A text of ours is shown in the language of the panel; what is recorded is plain.
                 ours = plain == "ask" and type(why) is InterfaceText
-                return cast(Verdict, plain), why if ours else str.__str__(why)
+                return Judgement(cast(Verdict, plain), why if ours else str.__str__(why))
     if inspect.iscoroutine(answer):
         # Nobody awaits it: closed, it does not warn of that.
         answer.close()
@@ -384,10 +408,9 @@ def policy_decision(
     shown, raised = attempt(repr, answer)
     shown = shown if isinstance(shown, str) else f"a {class_name(type(answer))} ({raised})"
     raise UsageError(
-        f"the policy {visible_text(str(name))} answered {visible_text(shown, 80)} for "
-        f"{tool.name}, which is no decision, so the call does not run. A policy is a plain "
-        'function of a tool and its arguments, and returns one of ("approve", WHY), '
-        '("reject", WHY) and ("ask", WHY), where WHY is a sentence'
+        f"the policy {visible_text(str(name))} answered {visible_text(shown, 80)} for {tool.name}, "
+        "which is no decision, so the call does not run. A policy is a plain function, and returns "
+        'one of ("approve", WHY), ("reject", WHY) and ("ask", WHY), where WHY is a sentence'
     )
 
 

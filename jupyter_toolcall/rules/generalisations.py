@@ -8,7 +8,8 @@ values. A call with a value that others wrote is never generalised.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -17,11 +18,9 @@ from ..core.interface_text import joined, t
 from ..core.text import shortened_text
 from ..tools.object_references import kinds_in
 from ..tools.tool import Tool, parameters_schema
-from .approval_policy import Rule
+from .approval_policy import Rule, source_of
 from .origins import CallOrigins
 
-OriginsOf = Callable[[CallRecord], CallOrigins]
-"""Returns the origins of a recorded call."""
 SHORT = 40
 """Characters of a value in a condition."""
 
@@ -33,26 +32,14 @@ class Generalisation:
     rule: Rule
     free: tuple[str, ...] = ()
     """The arguments that may have any value."""
-    decided: tuple[str, ...] = ()
-    """The ids of the calls of the tool that a person decided on."""
-    would_run: tuple[str, ...] = ()
+    decided: tuple[CallRecord, ...] = ()
+    """The calls of the tool that a person decided on."""
+    would_run: tuple[CallRecord, ...] = ()
     """Those that the rule would have run."""
-    rejected: tuple[str, ...] = ()
+    rejected: tuple[CallRecord, ...] = ()
     """Those of them that the person did not run, or not as they were."""
     left_out: str = ""
     """The value that a rejected call had, and that this rule leaves out."""
-
-    def __str__(self) -> str:
-        text = f"would have run {len(self.would_run)} of {len(self.decided)}"
-        return f"{text}; you rejected {len(self.rejected)}" if self.rejected else text
-
-    @property
-    def condition(self) -> str:
-        """What the rule asks of the arguments, as a sentence without an end."""
-        free = dict.fromkeys(self.free)
-        parts = [_condition(name, schema) for name, schema in self.rule.arguments.items()]
-        parts += [t("any `%1`", name) for name in free if name not in self.rule.arguments]
-        return joined(", ", parts) or t("any call")
 
 
 def _condition(name: str, schema: Mapping[str, Any]) -> str:
@@ -65,31 +52,55 @@ def _condition(name: str, schema: Mapping[str, Any]) -> str:
     return t("`%1` fits %2", name, shortened_text(readable_json(schema), SHORT))
 
 
-def conditions(rule: Rule) -> str:
+def conditions(rule: Rule, free: Iterable[str] = ()) -> str:
     """Return what a rule asks of the arguments, as a sentence without an end."""
-    return joined(", ", [_condition(*item) for item in rule.arguments.items()]) or t("any call")
+    parts = [_condition(*item) for item in rule.arguments.items()]
+    parts += [t("any `%1`", name) for name in free if name not in rule.arguments]
+    return joined(", ", parts) or t("any call")
 
 
-def generalisations(
-    call: CallRecord, tool: Tool, calls: Iterable[CallRecord], origins_of: OriginsOf
-) -> list[Generalisation]:
+@dataclass(frozen=True, slots=True)
+class DecidedCalls:
+    """The calls of a tool that a person decided on so far."""
+
+    tool: Tool
+    calls: tuple[CallRecord, ...]
+    origins_of: Callable[[CallRecord], CallOrigins]
+
+    def under(self, rule: Rule, free: tuple[str, ...] = (), left_out: str = "") -> Generalisation:
+        """Return a rule with what it would have done with these calls if it had held."""
+        judge = replace(rule, paused=False, code="", until="")
+
+        def runs(past: CallRecord) -> bool:
+            # What the model asked for is judged, not what an edit made of it.
+            answer = judge(self.tool, past.proposed, lambda: self.origins_of(past))
+            return answer is not None and answer[0] == "approve"
+
+        would_run = tuple(filter(runs, self.calls))
+        rejected = tuple(past for past in would_run if past.decision != "approve")
+        return Generalisation(rule, free, self.calls, would_run, rejected, left_out)
+
+
+def generalisations(call: CallRecord, decided: DecidedCalls) -> list[Generalisation]:
     """Return at most three rules that would run a call, the narrowest first. One that would have
     run what the person rejected is followed by the same without the rejected value.
 
     Arguments:
         call: a call that waits, with its arguments as it would run.
-        calls: the calls that a person decided on so far.
+        decided: those of its tool that a person decided on so far.
     """
-    if tool.for_person or origins_of(call).has_untrusted:
+    tool = decided.tool
+    if tool.for_person or decided.origins_of(call).has_untrusted:
         return []
-    decided = [decided_call for decided_call in calls if decided_call.tool == call.tool]
     offers = list[Generalisation]()
     for free in _free(call, tool):
         same = {
             name: {"const": value} for name, value in call.arguments.items() if name not in free
         }
-        offer = _with_past(same, free, tool, decided, origins_of)
-        offers += [offer, *_without_rejected(offer, call, tool, decided, origins_of)]
+        name, code = _name(tool, same), tool.version()
+        rule = Rule(tool.name, "run", same, code=code, source=source_of(tool), name=name)
+        offer = decided.under(rule, free)
+        offers += [offer, *_without_rejected(offer, call, decided)]
     return offers
 
 
@@ -106,32 +117,6 @@ def _is_closed(schema: Any) -> bool:
     return isinstance(schema, Mapping) and ("enum" in schema or schema.get("type") == "boolean")
 
 
-def _with_past(
-    arguments: Mapping[str, Any],
-    free: tuple[str, ...],
-    tool: Tool,
-    decided: list[CallRecord],
-    origins_of: OriginsOf,
-    left_out: str = "",
-) -> Generalisation:
-    rule = Rule(tool.name, "run", arguments, code=tool.version(), name=_name(tool, arguments))
-
-    def runs(past: CallRecord) -> bool:
-        # What the model asked for is judged, not what an edit made of it.
-        answer = rule(tool, past.proposed, lambda: origins_of(past))
-        return answer is not None and answer[0] == "approve"
-
-    would_run = [past for past in decided if runs(past)]
-    return Generalisation(
-        rule,
-        free,
-        tuple(past.id for past in decided),
-        tuple(past.id for past in would_run),
-        tuple(past.id for past in would_run if past.decision != "approve"),
-        left_out,
-    )
-
-
 def _name(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the name of a rule: its tool, and the first text that it names."""
     values = (schema.get("const") for schema in arguments.values())
@@ -140,24 +125,16 @@ def _name(tool: Tool, arguments: Mapping[str, Any]) -> str:
 
 
 def _without_rejected(
-    offer: Generalisation,
-    call: CallRecord,
-    tool: Tool,
-    decided: list[CallRecord],
-    origins_of: OriginsOf,
-) -> Iterator[Generalisation]:
-    """Yield the offer without the value by which a rejected call differs, where one value does."""
-    rejected = [past for past in decided if past.id in offer.rejected]
-    properties: Mapping[str, Any] = parameters_schema(tool).get("properties", {})
+    offer: Generalisation, call: CallRecord, decided: DecidedCalls
+) -> list[Generalisation]:
+    """Return the offer without the value by which a rejected call differs, where one value does."""
+    properties: Mapping[str, Any] = parameters_schema(decided.tool).get("properties", {})
     closed = [name for name in offer.free if _is_closed(properties[name])]
-    differing = {
-        (name, readable_json(past.proposed.get(name))): past.proposed.get(name)
-        for past in rejected
-        for name in closed
-        if past.proposed.get(name) != call.arguments.get(name)
-    }
-    for (name, shown), value in [*differing.items()][:1]:
-        same = {**offer.rule.arguments, name: {"not": {"const": value}}}
-        narrower = _with_past(same, offer.free, tool, decided, origins_of, shown)
-        if len(narrower.rejected) < len(offer.rejected):
-            yield narrower
+    for past, name in product(offer.rejected, closed):
+        value = past.proposed.get(name)
+        if value != call.arguments.get(name):
+            same = {**offer.rule.arguments, name: {"not": {"const": value}}}
+            rule = replace(offer.rule, arguments=same)
+            narrower = decided.under(rule, offer.free, readable_json(value))
+            return [narrower] if len(narrower.rejected) < len(offer.rejected) else []
+    return []

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from ..core.branch_names import is_same_json
 from ..core.call_record import TRUST, ArgumentOrigin, CallRecord, Trust
+from ..core.json_data import nested
 from ..core.recorded_data import replace
 from ..core.state import State
 from ..tools.tool import Tool, default_arguments, parameters_schema, unchanged
@@ -123,16 +124,11 @@ def _text(leaf: Any) -> str:
 
 def _leaves(data: Any, names: frozenset[str] = frozenset()) -> Iterator[Any]:
     """Yield the values in JSON data, and the keys that are not in `names`."""
-    match data:
-        case Mapping():
-            yield from (key for key in data if key not in names)
-            for part in data.values():
-                yield from _leaves(part, names)
-        case list() | tuple():
-            for part in data:
-                yield from _leaves(part, names)
-        case _:
-            yield data
+    for part in nested(data):
+        if isinstance(part, Mapping):
+            yield from (key for key in part if key not in names)
+        elif not isinstance(part, (list, tuple)):
+            yield part
 
 
 def has_text(value: Any) -> bool:
@@ -142,14 +138,10 @@ def has_text(value: Any) -> bool:
 
 def _property_names(schema: Any) -> Iterator[str]:
     """Yield the names of the properties in a schema, at any depth."""
-    match schema:
-        case Mapping():
-            properties = schema.get("properties")
-            yield from properties if isinstance(properties, Mapping) else ()
-            yield from _property_names([*schema.values()])
-        case list() | tuple():
-            for part in schema:
-                yield from _property_names(part)
+    for part in nested(schema):
+        match part:
+            case {"properties": Mapping() as properties}:
+                yield from properties
 
 
 BLOCK = 64

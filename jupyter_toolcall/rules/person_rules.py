@@ -18,7 +18,7 @@ from ..core.interface_text import t
 from ..core.text import unused_name
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from .approval_policy import Answer, Rule, Scope
+from .approval_policy import Judgement, Rule, Scope, source_of
 from .origins import Origins
 from .rule_files import notebook_rules, person_name, sealed_rules, stored_rules, write_rules
 
@@ -41,16 +41,10 @@ class PersonRules:
     """Who works here, and decides."""
 
     @classmethod
-    def of(cls, notebook: str, session_rules: tuple[Rule, ...] = ()) -> PersonRules:
+    def of(cls, notebook: str) -> PersonRules:
         """Return the rules that hold in a notebook. What cannot be read holds no rule."""
         of_notebook = notebook_rules(notebook)
-        rules = (*session_rules, *of_notebook, *stored_rules(COMPUTER))
-        return cls(notebook, rules, bool(of_notebook))
-
-    @property
-    def of_session(self) -> tuple[Rule, ...]:
-        """The rules that are in memory alone."""
-        return (*_of_scope("session", self.rules),)
+        return cls(notebook, (*of_notebook, *stored_rules(COMPUTER)), bool(of_notebook))
 
     @property
     def for_metadata(self) -> str:
@@ -61,8 +55,8 @@ class PersonRules:
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, Any], origins: Origins, asks: bool
-    ) -> tuple[str, Answer] | None:
-        """Return the name and the answer of the first rule that fits a call, None where none fits.
+    ) -> Judgement | None:
+        """Return the answer of the first rule that fits a call, None where none fits.
 
         With `asks` the policy asks, so a rule may run the call; else rules only tighten. A rule to
         run that says why it cannot decide, such as one that has ended, comes last.
@@ -71,33 +65,38 @@ class PersonRules:
         found = [(rule, rule(tool, arguments, origins)) for rule in rules]
         answers = [(rule, answer) for rule, answer in found if answer is not None]
         answers.sort(key=lambda pair: pair[0].decision == "run" and pair[1][0] == "ask")
-        return (answers[0][0].name, answers[0][1]) if answers else None
+        return Judgement(*answers[0][1], answers[0][0].label, "rule") if answers else None
 
     def add(self, rule: Rule, scope: Scope, until: Until) -> Rule:
         """Add a rule, and return it with its name, its end, who added it and when.
 
         Raises UsageError where the rule cannot be kept.
         """
-        if scope == "notebook" and not self.notebook:
-            raise UsageError("this kernel does not know its notebook; add the rule to this session")
-        if until == "run":
-            scope = "session"
-        added = replace(
-            rule,
-            name=unused_name(rule.name, {existing.name for existing in self.rules}),
-            scope=scope,
-            until={"run": "run", "today": _tomorrow(), "removed": ""}[until],
-            **self._made_now(),
-        )
+        name = unused_name(rule.name, {existing.name for existing in self.rules})
+        added = replace(self._placed(rule, scope, until), name=name, **self._made_now())
         self._set((*self.rules, added))
         return added
 
-    def change(self, number: int, **changes: Any) -> None:
-        """Change the rule of a number, counted from 1. Raises UsageError."""
-        self._demand(number)
-        rules = [*self.rules]
-        rules[number - 1] = replace(rules[number - 1], **changes)
-        self._set((*rules,))
+    def _placed(self, rule: Rule, scope: Scope, until: Until) -> Rule:
+        """Return a rule that holds there and until then; one of a run is of its session."""
+        if scope == "notebook" and not self.notebook:
+            raise UsageError("this kernel does not know its notebook; add the rule to this session")
+        day = rule.until if until_kind(rule) == "today" else _tomorrow()
+        until_day = {"run": "run", "today": day, "removed": ""}[until]
+        return replace(rule, scope="session" if until == "run" else scope, until=until_day)
+
+    def pause(self, name: str) -> None:
+        """Pause the rule of a name, if there is one."""
+        self._set(tuple(replace(r, paused=r.paused or r.name == name) for r in self.rules))
+
+    def rule(self, number: int, name: str) -> Rule:
+        """Return the rule of a number, counted from 1, which has this name.
+
+        Raises UsageError where the list has changed since it was shown.
+        """
+        if not 0 < number <= len(self.rules) or self.rules[number - 1].name != name:
+            raise UsageError(t("The rules have changed since they were shown."))
+        return self.rules[number - 1]
 
     def carry_out(self, number: int, name: str, change: Change, tools: Toolbox) -> None:
         """Pause, resume, remove or move the rule of a number, counted from 1, which has this name;
@@ -105,35 +104,28 @@ class PersonRules:
 
         Raises UsageError where the list has changed since it was shown.
         """
-        names = [rule.name for rule in self.rules]
-        if not 0 < number <= len(names) or names[number - 1] != name:
-            raise UsageError(t("The rules have changed since they were shown."))
+        rule, rules, place = self.rule(number, name), [*self.rules], number - 1
         match change:
             case "pause" | "resume":
-                self.change(number, paused=change == "pause")
+                rules[place] = replace(rule, paused=change == "pause")
             case "renew":
-                rule, tool = self.rules[number - 1], tools.get(self.rules[number - 1].tool)
-                code = tool.version() if tool is not None and rule.code else rule.code
+                tool = tools.get(rule.tool)
+                if tool is not None and rule.code:
+                    rule = replace(rule, code=tool.version(), source=source_of(tool))
                 until = rule.until if rule.until in ("", "run") else _tomorrow()
-                self.change(number, code=code, until=until, **self._made_now())
+                rules[place] = replace(rule, until=until, **self._made_now())
             case "remove":
-                self.remove(number)
+                del rules[place]
             case "up" | "down":
-                self.move(number, up=change == "up")
-
-    def remove(self, number: int) -> None:
-        """Remove the rule of a number, counted from 1. Raises UsageError."""
-        self._demand(number)
-        self._set(tuple(rule for n, rule in enumerate(self.rules, 1) if n != number))
-
-    def move(self, number: int, up: bool) -> None:
-        """Let a rule decide before the one above it, or after the one below. Raises UsageError."""
-        self._demand(number)
-        other = number - 1 if up else number + 1
-        self._demand(other)
-        rules = [*self.rules]
-        rules[number - 1], rules[other - 1] = rules[other - 1], rules[number - 1]
+                # Before the first and behind the last one is no other: it stays where it is.
+                rules.insert(max(0, place - 1 if change == "up" else place + 1), rules.pop(place))
         self._set((*rules,))
+
+    def edit(self, number: int, rule: Rule, scope: Scope, until: Until) -> None:
+        """Put a changed rule in the place of the one of a number. Raises UsageError."""
+        others = [other.name for n, other in enumerate(self.rules, 1) if n != number]
+        placed = replace(self._placed(rule, scope, until), name=unused_name(rule.name, {*others}))
+        self._set((*self.rules[: number - 1], placed, *self.rules[number:]))
 
     def end_run(self) -> None:
         """Remove the rules that hold to the end of the run, since another one begins."""
@@ -141,10 +133,6 @@ class PersonRules:
 
     def _made_now(self) -> dict[str, Any]:
         return {"by": self.person, "made": datetime.now(UTC).isoformat(timespec="seconds")}
-
-    def _demand(self, number: int) -> None:
-        if not 0 < number <= len(self.rules):
-            raise UsageError(f"there is no rule {number} any more; there are {len(self.rules)}")
 
     def _set(self, rules: tuple[Rule, ...]) -> None:
         """Keep changed rules: those of the computer are written, with those of other kernels."""
@@ -162,6 +150,11 @@ class PersonRules:
 
 def _tomorrow() -> str:
     return (date.today() + timedelta(days=1)).isoformat()
+
+
+def until_kind(rule: Rule) -> Until:
+    """Return until when a rule holds, in the words of the panel; a date is "today"."""
+    return "run" if rule.until == "run" else "today" if rule.until else "removed"
 
 
 def _of_scope(scope: Scope, rules: tuple[Rule, ...]) -> list[Rule]:

@@ -267,7 +267,7 @@ class Session:
         event = decision_event(
             self.cursor, id_of(call_id), decision, arguments, result, reason, bound
         )
-        self.cursor.decide(event, "person")
+        decisions.record_decisions(self.cursor, event)
         return self
 
     def approve_all(self, calls: Mapping[Any, str]) -> Session:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.errors import CallError, DefinitionError
-from ..core.json_data import mapped
+from ..core.json_data import mapped, nested
 from ..core.secrets import hiding
 from ..core.text import nearest
 from .definition_defaults import (
@@ -106,12 +106,7 @@ def read_definition(data: Any) -> Definition:
 
 def templates_in(result: Any) -> Iterator[Template]:
     """Yield the texts with references of a result."""
-    match result:
-        case Template():
-            yield result
-        case dict() | list():
-            for value in result.values() if isinstance(result, dict) else result:
-                yield from templates_in(value)
+    return (part for part in nested(result) if isinstance(part, Template))
 
 
 # -- endpoint, static_parameters, result --------------------------------------------------

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from ..core.errors import DefinitionError
+from ..core.json_data import nested
 from ..core.text import nearest
 from ..tools.arguments import wrong_arguments
 from .definition_dialects import Note, Schema, at_pointer, current_schema, object_schema
@@ -88,7 +89,7 @@ class _InPlace:
     """
 
     def __init__(self, root: Any) -> None:
-        self._schemas = [part for part in _parts(root) if isinstance(part, dict)]
+        self._schemas = [part for part in nested(root) if isinstance(part, dict)]
         self._roots = [part for part in self._schemas if part is root or "$id" in part]
         self._counts: dict[int, int] = {}
 
@@ -133,13 +134,6 @@ class _InPlace:
         for root in self._roots:
             if not address or str(root.get("$id", "")).rstrip("#").rpartition("/")[2] == last:
                 yield from at_pointer(root, unquote(fragment))
-
-
-def _parts(data: Any) -> Iterator[Any]:
-    yield data
-    inner = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
-    for part in inner:
-        yield from _parts(part)
 
 
 def _refuse_to_fetch(address: str) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from itertools import chain, repeat
 from typing import Any
 
+from ..core.json_data import nested
 from ..core.state import NAME, OWN_NAME, kind_in
 
 Path = tuple[str, ...]
@@ -51,15 +52,10 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 
 def kinds_in(schema: Any) -> Iterator[str]:
     """Yield the types of the objects that a schema names, at any depth."""
-    match schema:
-        case {"pattern": str()}:
-            yield from kinds_of(schema)
-        case Mapping():
-            for part in schema.values():
-                yield from kinds_in(part)
-        case list() | tuple():
-            for part in schema:
-                yield from kinds_in(part)
+    for part in nested(schema):
+        match part:
+            case {"pattern": str()}:
+                yield from kinds_of(part)
 
 
 @functools.lru_cache(1_000)

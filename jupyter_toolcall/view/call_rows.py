@@ -191,15 +191,10 @@ def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, 
         named, tools = arguments.get("tools"), view.cursor.context.toolbox
         count = sum(name in tools for name in named) if isinstance(named, list) else 0
         return tn("%1 tool selected", "%1 tools selected", count)
-    receiver = _receiver(view, call)
+    receiver = getattr(view.cursor.tool_named(call.tool), "receiver", "")
     first = [texts.pop(receiver)] if receiver in texts else []
     line = ", ".join([*first, *(f"{key} {text}" for key, text in texts.items())])
     return shortened_text(line, 200)
-
-
-def _receiver(view: BranchView, call: CallRecord) -> str:
-    tool = view.cursor.tool_named(call.tool)
-    return tool.receiver if tool else ""
 
 
 def _text(value: Any) -> str:
@@ -225,7 +220,8 @@ def _with_change(
 ) -> CallRow:
     """Return the row of a call with what it changed, where its object has one before it."""
     context = view.cursor.context
-    before = object_before(call, uses, _receiver(view, call), view.state)
+    receiver = getattr(view.cursor.tool_named(call.tool), "receiver", "")
+    before = object_before(call, uses, receiver, view.state)
     if before is None:
         return replace(row, change=shortened_text(end.effect if end else "", LINE))
     result = objects_of(call.outcome)[0]

@@ -261,6 +261,8 @@ class SessionRow(Row):
     text: str = ""
     """What the model has said last; grows while it streams."""
     ran: int = 0
+    by_rules: int = 0
+    """How many calls ran by rules."""
     remembered: int = 0
     stops: tuple[str, ...] = ()
     """The tools with a breakpoint: their calls wait in any case."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Literal
 
+from ..compare.comparison_rows import PartRow
 from ..core.call_record import Trust
-from ..core.rows import Row, Text
+from ..core.rows import Json, Row, Text
+from ..rules.approval_policy import Scope
+from ..rules.person_rules import Until
 
 
 class OriginRow(Row):
@@ -39,15 +44,28 @@ class RuleOffer(Row):
     """The value that it leaves out, of an offer that narrows the one before it."""
 
 
-class RuleRow(Row):
-    """A rule that the person added, and how it stands."""
+class RuleParts(Row):
+    """What a person may change in a rule."""
 
     name: str
     decision: Literal["run", "ask", "refuse"] = "run"
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+    """The JSON Schema of each argument that it asks something of."""
+    scope: Scope = ""
+    """Where it holds; "" for a rule of the cell, a file or a program: the panel changes none."""
+    until: Until = "removed"
+
+
+class RuleRow(RuleParts):
+    """A rule that decides, and how it stands. Those that the person added come first."""
+
+    tool: str = ""
     says: Text = ""
     """What it does: one sentence."""
     ran: int = 0
     """How many calls of this branch ran, or were rejected, by it."""
+    counts: Text = ""
+    """The same in words, with how many it asked about."""
     holds: Text = ""
     """Where and until when it holds."""
     made: Text = ""
@@ -55,6 +73,8 @@ class RuleRow(Row):
     paused: bool = False
     ended: Text = ""
     """Why it decides nothing any more; "" where it does."""
+    change: tuple[PartRow, ...] = ()
+    """What changed in the code of its tool, where that ended it."""
 
 
 class BudgetRow(Row):

@@ -7,15 +7,19 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from ..compare.comparison_rows import PartRow, difference_row
+from ..compare.values import difference
 from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.digests import readable_json
 from ..core.events import Decided, Started
 from ..core.interface_text import joined, t
 from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor
+from ..engine.decisions import ASKED
 from ..models.prices import READ_ON
-from ..rules.approval_policy import Rule
+from ..rules.approval_policy import Rule, RulePolicy, source_of
 from ..rules.generalisations import conditions
+from ..rules.person_rules import until_kind
 from ..tools.tool import Tool
 from .decision_contract import BudgetRow, OriginRow, RuleRow, UndoRow
 from .object_rows import SHORT, BranchView
@@ -24,11 +28,6 @@ LINE = 160
 """Characters of what stands in one line, such as what a call changed."""
 NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "email": t("address")}
 """How a warning calls the value of a parameter with this name."""
-WHERE: Mapping[str, str] = {
-    "session": t("This session"),
-    "notebook": t("This notebook"),
-    "computer": t("This computer"),
-}
 
 
 def origin_rows(
@@ -93,13 +92,21 @@ def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:
 
 
 def rule_rows(cursor: Cursor) -> tuple[RuleRow, ...]:
-    """Return the rules that the person added, in the order in which they decide."""
+    """Return the rules in the order in which they decide: those that the person added, and those
+    of the policy, which come from the cell, a file or a program."""
     context = cursor.context
-    rules = context.person_rules.rules
+    policy = context.policy.rules if isinstance(context.policy, RulePolicy) else ()
+    rules = (*context.person_rules.rules, *(rule for rule in policy if isinstance(rule, Rule)))
     if not rules:
         return ()
-    ran = Counter(map(rule_of, cursor.state.all_calls()))
-    return tuple(_rule_row(rule, context.toolbox.get(rule.tool), ran[rule.name]) for rule in rules)
+    calls, journal = [*cursor.state.all_calls()], context.journal
+    ran = Counter(map(rule_of, calls))
+    decisions = (journal[call.decision_entry] for call in calls if call.decision_entry)
+    asked = Counter(decision.meta.get(ASKED) for decision in decisions)
+    return tuple(
+        _rule_row(rule, context.toolbox.get(rule.tool), ran[rule.label], asked[rule.label])
+        for rule in rules
+    )
 
 
 def budget_row(cursor: Cursor) -> BudgetRow | None:
@@ -118,7 +125,8 @@ def budget_row(cursor: Cursor) -> BudgetRow | None:
 
 def rule_of(call: CallRecord) -> str:
     """Return the name of the rule that decided on a call, "" where none did."""
-    return call.decided.rule if call.decided is not None else ""
+    by_policy = call.started.rule if call.started is not None else ""
+    return by_policy or (call.decided.rule if call.decided is not None else "")
 
 
 def decider_of(cursor: Cursor, call: CallRecord) -> str:
@@ -161,15 +169,33 @@ def _lasting_effect(tool: Tool | None) -> str:
     return t("Effects outside of the session stay.")
 
 
-def _rule_row(rule: Rule, tool: Tool | None, ran: int) -> RuleRow:
+def _rule_row(rule: Rule, tool: Tool | None, ran: int, asked: int) -> RuleRow:
     verbs = {
         "run": t("Runs `%1` when %2.", rule.tool, conditions(rule)),
         "ask": t("Asks about `%1` when %2.", rule.tool, conditions(rule)),
         "refuse": t("Rejects `%1` when %2.", rule.tool, conditions(rule)),
     }
+    counts = t("Rejected %1.", ran) if rule.decision == "refuse" else t("Ran %1.", ran)
+    if asked:
+        counts = t("Ran %1, asked %2.", ran, asked)
     ends = {"run": t("until the end of this run"), "": t("until you remove it")}
-    until = ends.get(rule.until) or t("until %1", rule.until)
-    created = datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
-    where, by = t("%1, %2.", WHERE[rule.scope], until), t("%1 made it on %2.", rule.by, created)
-    end, says = rule.ended(tool) if tool is not None else "", verbs[rule.decision]
-    return RuleRow(rule.name, rule.decision, says, ran, where, by, rule.paused, end)
+    time = rule.made and datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
+    end = rule.ended(tool) if tool is not None else ""
+    return RuleRow(
+        *(rule.label, rule.decision, rule.arguments, rule.scope, until_kind(rule), rule.tool),
+        *(verbs[rule.decision], ran, counts, ends.get(rule.until) or t("until %1", rule.until)),
+        t("%1 made it on %2.", rule.by, time) if time else "",
+        *(rule.paused, end, _code_change(rule, tool) if tool is not None else ()),
+    )
+
+
+def _code_change(rule: Rule, tool: Tool) -> tuple[PartRow, ...]:
+    """Return what changed in the code of a tool since a rule was made for it."""
+    if rule.code in ("", tool.version()):
+        return ()
+    if rule.source not in ("", source_of(tool)):
+        return difference_row("", difference(rule.source, source_of(tool))).parts
+    says = t("The source of %1 was not kept with the rule.", rule.tool)
+    if rule.source:
+        says = t("The source of %1 is the same. What it uses has changed.", rule.tool)
+    return (PartRow(says=says),)

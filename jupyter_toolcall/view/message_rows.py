@@ -42,7 +42,7 @@ def conversation_rows(
                 state = state_at(context.journal, entry.id)
                 call = state.calls[call_id]
                 text = context.scheme.render(call, state, context.toolbox).content
-                messages.append(_row(key, state.turns + 1, "tool", text, call.step))
+                messages.append(_row(key, state.turns + 1, "tool", text, call.step, call.tool))
     return tuple(messages), tuple(turns)
 
 

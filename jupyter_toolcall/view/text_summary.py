@@ -77,10 +77,10 @@ def _change(row: CallRow) -> str:
     """Return what a person edited, where one value took another's place; else ""."""
     asked, now = row.asked or {}, row.arguments
     changed = [key for key in asked if key in now and now[key] != asked[key]]
-    texts = [
-        f": {key} {readable_json(now[key])} for {readable_json(asked[key])}" for key in changed
-    ]
-    return texts[0] if len(texts) == 1 else ""
+    if len(changed) != 1:
+        return ""
+    key = changed[0]
+    return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
 
 
 def last_lines(rows: Rows) -> list[str]:

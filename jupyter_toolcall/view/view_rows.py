@@ -209,9 +209,11 @@ class ViewRows:
         kept = {name for name in stored["tools"] if name not in box or not box[name].server}
         tools = {c.tool: False for c in calls if c.tool not in kept} | dict.fromkeys(offered, True)
         messages, turns = conversation_rows(view.cursor, entries)
+        totals = self._totals
+        session = replace(session, turn=view.state.turns, by_rules=totals.by_rules, **used(totals))
         rows = replace(
             rows,
-            session=(replace(session, turn=view.state.turns, **used(self._totals)),),
+            session=(session,),
             calls=new.calls,
             objects=objects,
             tools=tuple(filter(None, (tool_row(view.cursor, *item) for item in tools.items()))),
@@ -251,8 +253,7 @@ class ViewRows:
         branch = next(branch for branch in self._branches if branch.current)
         if branch.is_ancestor:
             names = [other.name for other in self._branches if other is not branch]
-            name = ancestor_name(cursor.context.journal, cursor.head, names)
-            branch = replace(branch, name=name)
+            branch = replace(branch, name=ancestor_name(cursor.context.journal, cursor.head, names))
         return replace(branch, head=cursor.head)
 
     def with_graph(self, rows: Rows) -> Rows:

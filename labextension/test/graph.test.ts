@@ -1,7 +1,7 @@
 /** What is drawn where calls failed, and where there are branches: each mark has its place and its source. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ICONS } from '../src/generated/icons';
+import { ICONS } from '../src/view/icons';
 import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
 import type { IconName } from '../src/view/icons';
 import { called, chain, delta, drawn, made, page, press, waiting, whole } from './page';

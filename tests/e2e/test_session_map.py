@@ -99,14 +99,19 @@ def test_sessions_that_wait_are_first_and_each_is_decided_in_its_panel(
     expect(rows).to_have_count(3)
 
 
-def test_a_decision_from_python_is_seen_in_the_table_and_in_the_open_panel(
-    page: Page, lab: Place
-) -> None:
-    show(page, lab, 10, "runs[4].decide(decision='reject', reason='not now').run().status")
+def open_and_run(page: Page, lab: Place, source: str) -> None:
+    """Open a session of a map, and run another cell."""
+    show(page, lab, 10, source)
     press(page, "Open session 4")
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
     run_cell(page, 2)
     wait_idle(page)
+
+
+def test_a_decision_from_python_is_seen_in_the_table_and_in_the_open_panel(
+    page: Page, lab: Place
+) -> None:
+    open_and_run(page, lab, "runs[4].decide(decision='reject', reason='not now').run().status")
     expect(cell(page, 2)).to_contain_text("finished")
     expect(session_row(page, 4)).to_contain_text("Finished")
     expect(page.get_by_role("status", name="Session status")).to_contain_text("Finished")
@@ -115,11 +120,7 @@ def test_a_decision_from_python_is_seen_in_the_table_and_in_the_open_panel(
 def test_the_same_map_in_another_cell_closes_the_panel_that_holds_a_session(
     page: Page, lab: Place
 ) -> None:
-    show(page, lab, 10, MAP.format(count=10).replace("runs", "again"))
-    press(page, "Open session 4")
-    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
-    run_cell(page, 2)
-    wait_idle(page)
+    open_and_run(page, lab, MAP.format(count=10).replace("runs", "again"))
     expect(table(page)).to_have_count(2)
     expect(page.get_by_role("region", name="Tool calls")).to_have_count(0)
     expect(table(page).nth(1).get_by_role("button", name="Waiting 3")).to_be_visible()

@@ -65,3 +65,11 @@ def assert_nothing_runs_twice_or_is_lost(
             assert effects[number] == 0
     outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
     assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
+
+
+def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
+    """Return a session in which these calls ran, each one in a turn of its own."""
+    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
+    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), executor=executor, **options).tell(
+        "Go."
+    )

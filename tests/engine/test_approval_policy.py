@@ -51,7 +51,7 @@ def test_the_first_rule_that_answers_wins(approve: Any, looks: str, writes: str)
 def test_a_break_asks_whatever_the_policy_says() -> None:
     rules = approval_policy("all", ("write*",))
     reason = "You wrote --break write*: this call waits for you."
-    assert rules(BOX["write"], {"to": "x"}) == ("ask", reason)
+    assert rules(BOX["write"], {"to": "x"})[:2] == ("ask", reason)
     assert rules(BOX["look"], {"at": "x"})[0] == "approve"
 
 

@@ -35,7 +35,7 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
     showing_progress,
 )
-from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost
+from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost, session
 
 
 class Bag:
@@ -149,14 +149,6 @@ def die(path: str) -> str:
 def die_or_not(path: str) -> str:
     """Have an effect, and lose the worker at the first one."""
     return "twice" if Path(path).exists() and Path(path).write_text("ran\nran\n") else _die(path)
-
-
-def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
-    """Return a session in which these calls ran, each one in a turn of its own."""
-    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
-    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), executor=executor, **options).tell(
-        "Go."
-    )
 
 
 # -- where a tool runs ------------------------------------------------------------------------

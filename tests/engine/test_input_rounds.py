@@ -385,6 +385,16 @@ def test_an_idempotent_tool_runs_again_once_by_itself() -> None:
     assert (waiting(session), ran) == ([("call_1", "unknown")], [3, 3, 3])
 
 
+def published(tool: Any) -> tuple[PanelController, list[Any], list[str]]:
+    """Run a session that calls a tool; return its controller, the notices, and what they say."""
+    sent: list[Any] = []
+    model = Scripted([(tool.__name__, {}), "Done."])
+    session = Session(Toolbox(tool), model, scheme="flat", approve="all").ask("Go.")
+    controller = PanelController(session, sent.append)
+    controller.run_to_pause()
+    return controller, sent, [row.says for notice in sent for row in notice.rows.session]
+
+
 def test_progress_is_published_while_the_tool_runs_and_not_recorded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -396,18 +406,13 @@ def test_progress_is_published_while_the_tool_runs_and_not_recorded(
         report_progress("2 of 2" + "!" * 500)
         return "copied"
 
-    sent: list[Any] = []
-    model = Scripted([("copy", {}), "Done."])
-    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
-    controller = PanelController(session, sent.append)
-    controller.run_to_pause()
-    says = [row.says for notice in sent for row in notice.rows.session]
+    controller, sent, says = published(copy)
     assert "Running: 1 of 2: {secret:SHOP_TOKEN}" in says
     steps = [row.change for notice in sent for row in notice.rows.calls]
     assert "1 of 2: {secret:SHOP_TOKEN}" in steps
     assert max(map(len, steps)) <= 200
     assert says[-1] == "Finished"
-    assert "2 of 2" not in session.journal.dumps()
+    assert "2 of 2" not in controller.session.journal.dumps()
     assert "2 of 2" not in repr(controller.whole())
     report_progress("nothing runs")
 
@@ -428,12 +433,7 @@ def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends() -> None:
         thread.join()
         return "copied"
 
-    sent: list[Any] = []
-    model = Scripted([("copy", {}), "Done."])
-    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
-    controller = PanelController(session, sent.append)
-    controller.run_to_pause()
-    says = [row.says for notice in sent for row in notice.rows.session]
+    _, sent, says = published(copy)
     assert [text for text in says if "part" in text] == [f"Running: part {n}" for n in (1, 2, 3)]
     late[0].run(report_progress, "too late")
     assert sent[-1].rows.session[0].says == "Finished"

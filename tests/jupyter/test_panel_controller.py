@@ -160,8 +160,8 @@ def test_a_panel_is_not_told_that_the_session_runs_after_a_command_that_is_refus
     assert phases == ["waiting", "stopped"]
 
 
-def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
-    drive, _ = seated()
+def stop_while_it_waits(drive: PanelController) -> None:
+    """Run a session that waits for somebody, and stop it meanwhile."""
 
     async def stopped() -> None:
         going = asyncio.ensure_future(drive.run())
@@ -171,6 +171,11 @@ def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
 
     with pytest.raises(Stopped):
         asyncio.run(stopped())
+
+
+def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
+    drive, _ = seated()
+    stop_while_it_waits(drive)
     assert [call.status for call in drive.session.pending] == ["proposed", "proposed"]
     assert (
         statuses(PanelController(drive.session.decide("call_1_1").run(), print))[0] == "succeeded"

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import NotYourTurn, Stopped, Unfinished, UsageError
+from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UsageError
 from jupyter_toolcall.core.events import Asked, Replied
 from jupyter_toolcall.engine.person_model import YourTurn
 from jupyter_toolcall.jupyter import cells, options
@@ -24,6 +24,7 @@ from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.notebook_files import execute
 from jupyter_toolcall.view.contract import Delta, Notice, Refused
+from tests.jupyter.test_panel_controller import stop_while_it_waits
 
 BOX = Toolbox(Potato, Oven, Fries)
 PEEL = {"tool": "Potato_peel"}
@@ -320,15 +321,7 @@ def test_a_function_that_has_no_reply_yet_is_waited_for_and_asked_again() -> Non
 
 def test_stopping_while_the_model_is_waited_for_loses_nothing() -> None:
     drive = PanelController(asked(), lambda notice: None)
-
-    async def stopped() -> None:
-        going = asyncio.ensure_future(drive.run())
-        await asyncio.sleep(0)
-        drive.receive({"type": "stop"})
-        await going
-
-    with pytest.raises(Stopped):
-        asyncio.run(stopped())
+    stop_while_it_waits(drive)
     assert drive.session.reply("Still here.").run().text == "Still here."
 
 

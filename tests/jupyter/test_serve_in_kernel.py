@@ -153,16 +153,21 @@ def test_wrong_options_are_an_error_in_one_line(kernel: Kernel, lines: str) -> N
     assert "no session 'other'" in kernel.run("%toolchat serve -n other")
 
 
+async def edited_fill(client: Any, kernel: Kernel) -> Any:
+    """Return the result of a call that the person edits while it waits."""
+    call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+    while "waits: mcp_" not in await status(kernel):
+        pass
+    await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
+    return await call
+
+
 def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
     kernel: Kernel, lines: str
 ) -> None:
     async def test() -> None:
         async with connected(lines) as client:
-            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
-            while "waits: mcp_" not in await status(kernel):
-                pass
-            await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
-            result = (await call).structured_content
+            result = (await edited_fill(client, kernel)).structured_content
             assert result["note"] == "The person changed grams from 300 to 250."
             assert result["result"] == "Jar#2"
             weighed = await client.call_tool("weigh", {"jar": "Jar#2"})
@@ -337,11 +342,7 @@ def test_a_notebook_with_the_calls_of_a_client_is_verified(kernel: Kernel, tmp_p
 
     async def test() -> None:
         async with connected(lines) as client:
-            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
-            while "waits: mcp_" not in await status(kernel):
-                pass
-            await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
-            await call
+            await edited_fill(client, kernel)
 
     asyncio.run(test())
     kernel.run("%toolchat serve --stop")

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Plate, Potato
-from tests.example_tools import fries_session
+from tests.example_tools import fries_session, make_fries_after_a_fault
 from tests.standin.anthropic_api import StandIn
 from tests.standin.anthropic_memory import in_memory
 from tests.standin.anthropic_turns import Think, Turn, Use, says
@@ -69,15 +68,8 @@ def test_after_a_fault_at_any_turn_running_again_continues(
     broken, server = replace(COOKED[turn], **fault), StandIn(key=KEY)
     turns = (*COOKED[:turn], broken, *COOKED[turn:])
     with cooking(server, *turns, speak=in_memory) as session:
-        session.ask("Make fries.")
-        with pytest.raises(ModelError):
-            session.run()
-        before = session.calls
-        assert len(before) == turn
-        session.run()
-    assert session.calls[:turn] == before
+        make_fries_after_a_fault(session, turn)
     assert [call.status for call in session.calls] == ["succeeded"] * len(COOKED)
-    assert session.outputs["fries"] == Plate("fries: sticks")
     assert server.refused == []
 
 

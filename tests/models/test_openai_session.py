@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Session, Toolbox, tool
-from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.retrying import Patience
-from tests.example_tools import fries_session
+from tests.example_tools import fries_session, make_fries_after_a_fault
 from tests.standin.openai_api import MODEL, StandIn, a_model
 from tests.standin.openai_turns import DIALECTS, Turn, Use, says
 
@@ -146,14 +145,7 @@ def test_after_a_fault_at_any_turn_running_again_continues(
 ) -> None:
     broken = replace(FLAT[turn], **fault)
     with cooking(server, *FLAT[:turn], broken, *FLAT[turn:]) as session:
-        session.ask("Make fries.")
-        with pytest.raises(ModelError):
-            session.run()
-        before = session.calls
-        assert len(before) == turn
-        session.run()
-    assert session.calls[:turn] == before
-    assert session.outputs["fries"] == Plate("fries: sticks")
+        make_fries_after_a_fault(session, turn)
     assert server.refused == []
 
 

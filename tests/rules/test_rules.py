@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.jupyter.panel_updates import session_row
 from jupyter_toolcall.previews.rule_offers import rule_offers
+from jupyter_toolcall.rules.generalisations import conditions
 from jupyter_toolcall.view.view_rows import all_rows
 
 
@@ -112,6 +115,11 @@ def filled(table: str = "Table#1", column: str = "price", method: str = "median"
     return "fill", {"table": table, "column": column, "method": method}
 
 
+def past(offer: Any) -> tuple[int, ...]:
+    """Return how many calls a rule would have run, of how many, and how many were rejected."""
+    return len(offer.would_run), len(offer.decided), len(offer.rejected)
+
+
 def offers(session: Session) -> list[Any]:
     return rule_offers(session.cursor, session.pending[0].id)
 
@@ -129,13 +137,14 @@ def test_an_offer_says_what_it_would_have_done_with_the_calls_so_far() -> None:
     for decision in ("approve", "approve", "approve", "reject"):
         session.decide(session.pending[0], decision).run()
     exact, objects, closed, without_max = offers(session)
-    assert str(exact) == "would have run 0 of 4"
-    assert str(objects) == "would have run 2 of 4"
-    assert str(closed) == "would have run 3 of 4; you rejected 1"
-    assert closed.rejected == (session.calls[3].id,)
-    assert str(without_max) == "would have run 2 of 4"
+    tried = map(past, (exact, objects, closed, without_max))
+    assert [*tried] == [(0, 4, 0), (2, 4, 0), (3, 4, 1), (2, 4, 0)]
+    assert [call.step for call in closed.rejected] == [4]
     assert without_max.left_out == '"max"'
-    assert without_max.condition == '`column` is "price", any `method` but "max", any `table`'
+    assert (
+        conditions(without_max.rule, without_max.free)
+        == '`column` is "price", any `method` but "max", any `table`'
+    )
 
 
 def test_texts_and_numbers_are_never_free() -> None:
@@ -231,18 +240,29 @@ def test_a_person_pauses_moves_and_removes_rules() -> None:
     session = filling(filled(), filled("Table#2"), filled("Table#3"))
     rules = session.cursor.context.person_rules
     add_rule(session, 0)
-    rules.add(Rule("fill", "refuse"), "session", "removed")
+    rules.add(Rule("fill", "refuse", name="fill"), "session", "removed")
     assert [rule.decision for rule in rules.rules] == ["run", "refuse"]
-    rules.move(2, up=True)
+    rules.carry_out(2, "fill", "up", session.toolbox)
     assert [rule.decision for rule in rules.rules] == ["refuse", "run"]
-    rules.change(1, paused=True)
+    rules.carry_out(1, "fill", "pause", session.toolbox)
     assert session.run().calls[1].status == "proposed"
-    rules.change(1, paused=False)
+    rules.carry_out(1, "fill", "resume", session.toolbox)
     assert session.run().calls[1].status == "rejected"
-    rules.remove(1)
+    rules.carry_out(1, "fill", "remove", session.toolbox)
     assert [rule.decision for rule in rules.rules] == ["run"]
-    with pytest.raises(UsageError, match="there is no rule 2 any more"):
-        rules.remove(2)
+    with pytest.raises(UsageError, match="rules have changed"):
+        rules.carry_out(2, "fill", "remove", session.toolbox)
+
+
+def test_every_rule_has_its_counts_and_says_what_changed_in_the_code_of_its_tool() -> None:
+    rules = [Rule("fill", "refuse", MAX, name="never: max"), Rule("read_page", "run"), "ask"]
+    session = filling(filled(), filled(method="max"), ("read_page", {}), approve=rules)
+    old = Rule("fill", "run", name="fill", code="0", source="def fill(): ...")
+    session.cursor.context.person_rules.add(old, "session", "removed")
+    row = session_row(session.decide("call_1").run(), "finished", "", "", ())
+    counts = {"fill": "Ran 0, asked 1.", "never: max": "Rejected 1.", "read_page": "Ran 1."}
+    assert {rule.name: rule.counts for rule in row.rules} == counts
+    assert row.rules[0].change[0].lines
 
 
 @pytest.mark.parametrize("ended", [{"code": "of another day"}, {"until": "2024-01-01"}])
@@ -250,7 +270,7 @@ def test_a_rule_that_has_ended_is_used_again_for_the_code_and_the_day_of_today(e
     session = filling(filled(), filled("Table#2"), filled("Table#3"))
     rules = session.cursor.context.person_rules
     rules.add(Rule("fill", "run", name="fill"), "session", "removed")
-    rules.change(1, **ended)
+    rules.rules = (replace(rules.rules[0], **ended),)
     assert session.run().calls[0].status == "proposed"
     rules.carry_out(1, "fill", "renew", session.toolbox)
     assert [call.status for call in session.run().calls] == ["succeeded"] * 3

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.engine.replay import advance
-from jupyter_toolcall.schemes.messages import Result, Results
+from tests.example_tools import names, results
 
 
 @dataclass(frozen=True)
@@ -133,17 +133,8 @@ def work(script: Sequence[Any], **options: Any) -> Session:
     return Session(toolbox, Scripted(script), **given)
 
 
-def results(session: Session) -> list[Result]:
-    messages = session.cursor.request.messages
-    return [result for m in messages if isinstance(m, Results) for result in m.results]
-
-
 def told(session: Session) -> list[Any]:
     return [json.loads(result.content) for result in results(session)]
-
-
-def names(session: Session) -> list[str]:
-    return [tool.name for tool in session.cursor.request.tools]
 
 
 def errors(session: Session) -> list[str]:

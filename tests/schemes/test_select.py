@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.schemes.messages import Result, Results, User
+from jupyter_toolcall.schemes.messages import User
 from jupyter_toolcall.schemes.select import shortened
+from tests.example_tools import names, results
 
 COURSE: Sequence[Any] = (
     ("selectTools", {"tools": ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]}),
@@ -47,17 +48,8 @@ def cook(script: Sequence[Any], toolbox: Toolbox | None = None, **options: Any) 
     return Session(toolbox or kitchen(), Scripted(script), **given)
 
 
-def results(session: Session) -> list[Result]:
-    messages = session.cursor.request.messages
-    return [result for m in messages if isinstance(m, Results) for result in m.results]
-
-
 def told(session: Session) -> list[str]:
     return [result.content for result in results(session)]
-
-
-def names(session: Session) -> list[str]:
-    return [tool.name for tool in session.cursor.request.tools]
 
 
 def listing(session: Session) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -236,12 +235,8 @@ def test_the_timeout_of_a_definition_is_for_the_whole_answer() -> None:
 
 
 def test_an_interrupt_ends_a_call_that_waits_and_the_session_continues() -> None:
-    def body(web: Web) -> Iterable[bytes]:
-        signal.raise_signal(signal.SIGINT)
-        yield from web.until_closed()
-
     with Web() as web:
-        web.routes = lambda asked: Answer(body(web))
+        web.routes = lambda asked: Answer(web.interrupting())
         tool = from_definition(definition(web, "get", "query"), allow_hosts=(web.host,))
         session = Session(
             Toolbox(tool), Scripted([("call", {}), "done"]), scheme="flat", approve="all"

@@ -11,7 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.schemes import SCHEMES
-from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery
+from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery, tell
 
 BASIC = "Basic dXNlcjpwYSBzcw=="
 
@@ -30,11 +30,6 @@ def server(served: tuple[Server, Bakery]) -> Server:
 @pytest.fixture
 def box(server: Server) -> Toolbox:
     return from_graphql(BAKERY, endpoint=server.url)
-
-
-def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
-    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
-    return Session(box, Scripted([*script, "done"]), **given).tell("go")
 
 
 def results(session: Session) -> list[Any]:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from graphql import GraphQLSchema, build_schema, introspection_from_schema
 
-from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
-from tests.standin.graphql_server import Server, engine, serving
+from jupyter_toolcall import Session, Toolbox, from_graphql
+from tests.standin.graphql_server import Server, engine, serving, tell
 
 NAME = "dagger-2025-04.graphqls"
 FILE = Path(
@@ -44,11 +44,6 @@ def server(schema: GraphQLSchema) -> Iterator[Server]:
 @pytest.fixture
 def box(server: Server, sdl: str) -> Toolbox:
     return from_graphql(sdl, endpoint=server.url)
-
-
-def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
-    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
-    return Session(box, Scripted([*script, "done"]), **given).tell("go")
 
 
 def test_the_whole_schema_becomes_tools(box: Toolbox, schema: GraphQLSchema) -> None:

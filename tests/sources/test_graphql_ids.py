@@ -13,7 +13,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from jupyter_toolcall.schemes import Native
 from jupyter_toolcall.schemes.scheme import Flat
 from tests.standin.graphql_schemas import forge
-from tests.standin.graphql_server import Server, engine, serving
+from tests.standin.graphql_server import Server, engine, serving, tell
 
 ISSUE = ("findIssue", {"number": 1})
 ISSUE_ID = '"/findIssue(number: 1)/id"'
@@ -35,11 +35,6 @@ def server(forge_server: Server) -> Server:
 @pytest.fixture(scope="module")
 def box(forge_server: Server) -> Toolbox:
     return from_graphql(forge(30, 9), endpoint=forge_server.url)
-
-
-def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
-    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
-    return Session(box, Scripted([*script, "done"]), **given).tell("go")
 
 
 @pytest.mark.parametrize("kinds", [1, 20, 21, 120])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import textwrap
 import threading
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -457,12 +456,8 @@ def test_a_server_that_drips_its_headers_is_given_up() -> None:
 
 
 def test_an_interrupt_passes_while_an_answer_is_waited_for() -> None:
-    def body(web: Web) -> Iterable[bytes]:
-        signal.raise_signal(signal.SIGINT)
-        yield from web.until_closed()
-
     with Web() as web:
-        web.routes = lambda asked: Answer(body(web))
+        web.routes = lambda asked: Answer(web.interrupting())
         with pytest.raises(KeyboardInterrupt):
             send(RequestLimits((web.host,), seconds=60), "GET", web.url)
     assert len(web.asked) == 1

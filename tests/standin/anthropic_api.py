@@ -12,14 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from types import TracebackType
 from typing import Any, Self
 
 from . import anthropic_rules as rules
 from .anthropic_cache import Cache, Thoughts
 from .anthropic_turns import Turn, said, stream
 from .anthropic_words import Json, Refused, as_blocks, bad
-from .web import json_object
+from .web import Served, json_object
 
 ERRORS = {
     400: "invalid_request_error",
@@ -45,8 +44,10 @@ class Asked:
     dropped: tuple[Json, ...] = ()
 
 
-class StandIn:
+class StandIn(Served):
     """The server, for a `with`: `url` is where it listens, `asked` what it was asked."""
+
+    server: _Server
 
     def __init__(self, turns: Iterable[Turn] = (), key: str | None = None) -> None:
         self.turns = list(turns)
@@ -57,26 +58,17 @@ class StandIn:
         self.paused: list[Json] | None = None
         self.stalled = threading.Event()
         self.left = threading.Event()
+        self.closing = threading.Event()
         self.connections = 0
         self.streams: list[bytes] = []
         self._ids = (f"toolu_{number:04}" for number in count(1))
         self.url = "http://stand-in.invalid"
 
     def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.api = self
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self.server = _Server(("127.0.0.1", 0), _Handler)
+        self.server.api = self
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        return super().__enter__()
 
     @property
     def refused(self) -> list[str]:

@@ -26,6 +26,8 @@ from graphql import (
     is_object_type,
 )
 
+from jupyter_toolcall import Scripted, Session, Toolbox
+
 BAKERY = '''
 """Tells which type an id is of."""
 directive @expectedType(name: String!) on FIELD_DEFINITION | ARGUMENT_DEFINITION
@@ -314,3 +316,9 @@ def bakery() -> Iterator[tuple[Server, Bakery]]:
     root = Bakery()
     with serving(BAKERY, root) as server:
         yield server, root
+
+
+def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
+    """Return a session in which these calls ran."""
+    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
+    return Session(box, Scripted([*script, "done"]), **given).tell("go")

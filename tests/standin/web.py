@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +34,28 @@ class Answer:
 Routes = Callable[[Asked], Answer]
 
 
-class Web:
+class Served:
+    """A server that runs for the time of a `with`."""
+
+    server: ThreadingHTTPServer
+    closing: threading.Event
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.closing.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Web(Served):
     """The server, for a `with`: `url` is where it listens, `asked` what it was asked."""
 
     def __init__(self, routes: Routes | None = None) -> None:
@@ -73,24 +95,15 @@ class Web:
         self.host = f"127.0.0.1:{self.port}"
         self.url = f"http://{self.host}"
 
+    def interrupting(self) -> Iterable[bytes]:
+        """Interrupt this process, and then yield as `until_closed`."""
+        signal.raise_signal(signal.SIGINT)
+        yield from self.until_closed()
+
     def until_closed(self) -> Iterable[bytes]:
         """Yield a byte now and then for as long as the server is up."""
         while not self.closing.wait(0.02):
             yield b"x"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.closing.set()
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def json_object(data: bytes) -> dict[str, Any]:

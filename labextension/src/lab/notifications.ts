@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { h } from '../view/dom';
-import { announcement, RUNNING, ranByRules } from '../view/head';
+import { announcement, RUNNING } from '../view/head';
 import { isBusy } from '../view/model';
 import { type ExtensionContext, NEXT_COMMAND } from './context';
 import { type LiveSession, sleep } from './live_sessions';
@@ -135,11 +135,11 @@ export function addStatus(context: ExtensionContext, bar: IStatusBar): void {
   let text = '';
   const draw = (): void => {
     const all = settings.now.showInStatusBar ? sessions.all() : [];
-    const running = all.find(live => live.sessions.notebook === notebooks.currentWidget && isBusy(live.model) && ranByRules(live.model.calls));
+    const running = all.find(live => live.sessions.notebook === notebooks.currentWidget && isBusy(live.model) && live.model.session.by_rules);
     const [shown, others] = [true, false].map(isShown =>
       all.filter(live => (live.sessions.notebook === notebooks.currentWidget) === isShown).reduce((sum, live) => sum + waitingCount(live), 0)
     ) as [number, number];
-    const now = waitingText(trans, shown, others) || (running ? trans.__('%1 ran by rules', ranByRules(running.model.calls)) : '');
+    const now = waitingText(trans, shown, others) || (running ? trans.__('%1 ran by rules', running.model.session.by_rules) : '');
     if (now === text) return;
     button.textContent = text = now;
     changed.emit();

@@ -1,9 +1,12 @@
 /** Many similar calls of one reply as one table: what differs from the others stands first, and is not ticked. */
-import type { CallRow, OriginRow, ShownCall } from '../generated/contract';
-import { type Child, h, joined, mutedText, setChildren } from './dom';
+import type { CallRow, Command, OriginRow, ShownCall } from '../generated/contract';
+import { type Child, consume, focusInPlace, h, joined, mutedText, setChildren } from './dom';
+import { writeContext } from './dialogs';
 import { jsonText } from './exact';
 import { button, icon } from './icons';
 import { isDecision } from './decisions';
+import { complain, FieldRow, filledArguments } from './fields';
+import { fieldsOf } from './schema';
 import { oneLine, t, tn, valueText } from './text';
 import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
@@ -73,13 +76,22 @@ export function outlierReasons(calls: readonly CallRow[]): ReadonlyMap<CallRow, 
   return new Map(calls.map(call => [call, (areAllUntrusted ? undefined : untrustedOrigin(call))?.warning ?? reason(call)]));
 }
 
+/** The row whose fields are open. */
+interface OpenRow {
+  readonly call: CallRow;
+  readonly rows: readonly FieldRow[];
+}
+
 /** The table of similar calls, with the buttons below it. */
 export class BatchTable {
   readonly element = h('div', 'tc-batch');
   private _view!: ViewState;
   /** What the person ticked, or took the tick from, by the call's digest. */
   private readonly _ticks = new Map<string, boolean>();
-  /** How often a tick was set or taken: the card is drawn again then. */
+  /** The arguments that the person changed, by the call's digest. */
+  private readonly _edits = new Map<string, Readonly<Record<string, unknown>>>();
+  private _open: OpenRow | null = null;
+  /** How often a tick was set or taken, or a row changed: the card is drawn again then. */
   changes = 0;
 
   constructor(private readonly _acts: PanelActions) {}
@@ -94,11 +106,12 @@ export class BatchTable {
     const same = rest.map(name => `${name}=${valueText(first.arguments[name], 60)}`).join(', ');
     const rows = [...outlierReasons(calls)].map(([call, reason]) => ({ call, reason }));
     const sorted = [...rows.filter(row => row.reason), ...rows.filter(row => !row.reason)];
-    const all = h('input', { type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tickAll(calls, all.checked) });
+    const all = h('input', { type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tick(calls, all.checked) });
     all.checked = rows.every(row => this._isTicked(row.call, row.reason));
     const head = h('tr', {}, h('th', {}, all), h('th', {}, t('call')), ...differing.map(name => h('th', {}, h('code', {}, oneLine(name, 60)), ' ', mutedText(this._origin(calls, name)))), h('th', {}));
     const table = h('table', { class: 'tc-calls', label: t('%1 calls of %2', calls.length, oneLine(first.tool, 80)) }, h('thead', {}, head), h('tbody', {}, ...sorted.map(row => this._row(row.call, row.reason, differing))));
-    setChildren(this.element, [same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)]);
+    const { refusal } = view.model;
+    setChildren(this.element, [refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refusal.reason)) : null, same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)]);
     return [this.element];
   }
 
@@ -109,12 +122,14 @@ export class BatchTable {
     const ticked = calls.filter(call => this._isTicked(call, reasons.get(call) ?? ''));
     const others = calls.filter(call => !ticked.includes(call));
     const shown: ShownCall[] = ticked.map(({ call, bound }) => ({ call, bound }));
+    const edits = shown.flatMap(one => (this._edits.has(one.bound) ? [{ type: 'edit' as const, ...one, arguments: this._edits.get(one.bound) ?? {} }] : []));
+    const asShown: Command[] = edits.length < shown.length ? [{ type: 'approve_all', calls: shown.filter(({ bound }) => !this._edits.has(bound)) }] : [];
     const disabled = view.ui.commandSent || ticked.length === 0;
     const next = others[0];
     const steps = others.map(call => call.step).join(', ');
     const waits = others.length ? mutedText(tn('Call %2 keeps waiting.', 'Calls %2 keep waiting.', others.length, oneLine(steps, 60))) : null;
     return [
-      button(t('Approve %1', ticked.length), { look: 'primary', key: 'approve calls', title: tn('Approve %1 call', 'Approve %1 calls', ticked.length), disabled, onclick: () => this._acts.send({ type: 'approve_all', calls: shown }) }),
+      button(t('Approve %1', ticked.length), { look: 'primary', key: 'approve calls', title: tn('Approve %1 call', 'Approve %1 calls', ticked.length), disabled: disabled || this._open !== null, onclick: () => this._acts.send(...edits, ...asShown) }),
       next ? button(t('Look at %1', others.length), { key: 'look', title: t('Look at call %1', steps), onclick: () => this._acts.setState({ chosen: choiceOf(next) }) }) : null,
       waits,
       button(t('Reject %1', ticked.length), { look: 'ghost right', key: 'reject calls', title: tn('Reject %1 call', 'Reject %1 calls', ticked.length), disabled, onclick: () => this._acts.send({ type: 'reject_all', calls: shown }) })
@@ -131,30 +146,64 @@ export class BatchTable {
     return this._ticks.get(call.bound) ?? reason === '';
   }
 
-  private _tick(call: CallRow, on: boolean): void {
-    this._ticks.set(call.bound, on);
+  /** Ticks calls, or takes their ticks. */
+  private _tick(calls: readonly CallRow[], on: boolean): void {
+    for (const call of calls) this._ticks.set(call.bound, on);
+    this._redraw();
+  }
+
+  private _redraw(): void {
     this.changes++;
     this._acts.setState({});
   }
 
-  private _tickAll(calls: readonly CallRow[], on: boolean): void {
-    for (const call of calls) this._ticks.set(call.bound, on);
-    this.changes++;
-    this._acts.setState({});
+  /** Opens the fields of a call in its row. */
+  private _edit(call: CallRow, differing: readonly string[]): void {
+    const fields = fieldsOf(this._view.model.tools.get(call.tool)?.parameters ?? {}, { ...call.arguments, ...this._edits.get(call.bound) });
+    this._open = { call, rows: fields.filter(({ name }) => differing.includes(name)).map(field => new FieldRow(field, writeContext(this._view), () => undefined)) };
+    this._redraw();
+    focusInPlace(this._open.rows[0]?.first);
+  }
+
+  /** Keeps what stands in the fields, and closes them; it runs when the person approves. */
+  private _save({ call, rows }: OpenRow): void {
+    const { arguments: filled, errors } = filledArguments(rows);
+    if (complain(rows, errors)) return;
+    const changed = Object.entries(filled).filter(([name, value]) => jsonText(value) !== jsonText(call.arguments[name]));
+    if (changed.length) this._edits.set(call.bound, Object.fromEntries(changed));
+    else this._edits.delete(call.bound);
+    this._ticks.set(call.bound, true);
+    this._close(call);
+  }
+
+  private _close(call: CallRow): void {
+    this._open = null;
+    this._redraw();
+    focusInPlace(this.element.querySelector<HTMLElement>(`[data-k="edit ${CSS.escape(call.id)}"]`));
   }
 
   private _row(call: CallRow, reason: string, differing: readonly string[]): HTMLElement {
-    const values = differing.map(name => (name in call.arguments ? valueText(call.arguments[name], 200) : ''));
-    const tick = h('input', { type: 'checkbox', label: t('Call %1, %2', call.step, oneLine(values.join(', '), 120)), key: `tick ${call.id}`, onchange: () => this._tick(call, tick.checked) });
+    const open = this._open?.call.bound === call.bound ? this._open : null;
+    const edited = this._edits.get(call.bound) ?? {};
+    const texts = (values: Readonly<Record<string, unknown>>): string[] => differing.map(name => (name in values ? valueText(values[name], 200) : ''));
+    const [values, before] = [texts({ ...call.arguments, ...edited }), texts(call.arguments)];
+    const tick = h('input', { type: 'checkbox', label: t('Call %1, %2', call.step, oneLine(values.join(', '), 120)), key: `tick ${call.id}`, onchange: () => this._tick([call], tick.checked) });
     tick.checked = this._isTicked(call, reason);
-    const edit = button(t('Edit'), { look: 'ghost small', title: t('Edit call %1', call.step), key: `edit ${call.id}`, disabled: this._view.ui.commandSent, onclick: () => this._acts.openEditDialog(call) });
-    return h(
-      'tr',
-      reason ? 'out' : '',
-      h('td', {}, tick),
-      h('td', 'num', String(call.step)),
-      ...values.map((value, index) => h('td', 'value', h('code', {}, value), reason && index === 0 ? h('div', 'why', icon('differs'), t('differs from the others: %1', oneLine(reason, 160))) : null)),
-      h('td', 'edit', edit)
-    );
+    const keys = (event: KeyboardEvent): void => {
+      if (!open || (event.key !== 'Enter' && event.key !== 'Escape')) return;
+      consume(event);
+      if (event.key === 'Enter') this._save(open);
+      else this._close(call);
+    };
+    const disabled = this._view.ui.commandSent;
+    const buttons = open
+      ? [button(t('Save'), { look: 'small', title: t('Save call %1', call.step), onclick: () => this._save(open) }), button(t('Cancel'), { look: 'ghost small', onclick: () => this._close(call) })]
+      : [button(t('Edit'), { look: 'ghost small', title: t('Edit call %1', call.step), key: `edit ${call.id}`, disabled, onclick: () => this._edit(call, differing) })];
+    const about = (index: number): Child => {
+      if (values[index] !== before[index]) return h('div', 'why', icon('edited'), t('you edited:'), ' ', h('del', {}, before[index]));
+      return reason && index === 0 ? h('div', 'why', icon('differs'), t('differs from the others: %1', oneLine(reason, 160))) : null;
+    };
+    const cells = values.map((value, index) => h('td', 'value', ...(open ? [open.rows.find(({ field }) => field.name === differing[index])?.element] : [h('code', {}, value), about(index)])));
+    return h('tr', { class: reason ? 'out' : '', onkeydown: keys }, h('td', {}, tick), h('td', 'num', String(call.step)), ...cells, h('td', 'edit', ...buttons));
   }
 }

@@ -1,8 +1,10 @@
 /** The card of a session that is paused for its budget: what was used, why it pauses, and how it goes on. */
-import type { BudgetRow } from '../generated/contract';
-import { focusInPlace, h, mutedText, setChildren, whenChanged } from './dom';
+import type { BudgetRow, MessageRow } from '../generated/contract';
+import { type Child, focusInPlace, h, mutedText, setChildren, whenChanged } from './dom';
 import { button } from './icons';
-import { formatNumber, oneLine, t } from './text';
+import { sizeOf, sum, turnOf } from './messages/turns';
+import type { Model } from './model';
+import { formatNumber, oneLine, t, tableText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
@@ -11,6 +13,37 @@ function usedText({ used, tokens, used_cost, cost }: BudgetRow): string {
   const money = cost ? t('%1 of %2', dollars(used_cost), dollars(cost)) : used_cost ? dollars(used_cost) : '';
   const counted = tokens ? t('%1 of %2 tokens', used, tokens) : t('%1 tokens', used);
   return money ? t('%1, about %2', counted, money) : counted;
+}
+
+/** So many parts of the requests are named. */
+const MOST_PARTS = 5;
+
+const PARTS = { system: tableText('the system prompt'), tools: tableText('descriptions of tools'), user: tableText('your prompts'), session: tableText('your prompts') } as const;
+
+const partOf = ({ role, tool }: MessageRow): string => (role === 'tool' ? t('results of %1', oneLine(tool, 60)) : role === 'assistant' || role === 'call' ? t('replies of the model') : t(PARTS[role]));
+
+/** The tokens of the requests so far by what they hold, the most first: a part of a request has the share that its characters have. */
+function tokensByPart({ messages, turns }: Model): (readonly [string, number])[] {
+  const shares = new Map<string, number>();
+  const add = (part: string, tokens: number): unknown => shares.set(part, (shares.get(part) ?? 0) + tokens);
+  for (const { turn, input, output } of turns.values()) {
+    const { old, fresh } = turnOf([...messages.values()], turn);
+    const size = sum([...old, ...fresh].map(sizeOf));
+    for (const message of [...old, ...fresh]) add(partOf(message), (input * sizeOf(message)) / size);
+    add(t('replies of the model'), output);
+  }
+  return [...shares].map(([part, tokens]) => [part, Math.round(tokens)] as const).filter(([, tokens]) => tokens).sort((a, b) => b[1] - a[1]);
+}
+
+function spentElement(model: Model): Child {
+  const parts = tokensByPart(model).slice(0, MOST_PARTS);
+  const rows = parts.map(([part, tokens]) => {
+    const bar = h('i');
+    bar.style.width = `${(100 * tokens) / (parts[0]?.[1] ?? 1)}%`;
+    return h('tr', {}, h('td', {}, part), h('td', 'bar', bar), h('td', 'num', formatNumber(tokens)));
+  });
+  const head = h('tr', {}, h('th', {}, t('what')), h('th'), h('th', 'num', t('tokens')));
+  return rows.length ? h('section', { class: 'tc-spent', label: t('Where the tokens went') }, h('h4', {}, t('Where the tokens went')), h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows))) : null;
 }
 
 /** Whether the card stands in the place of a call. */
@@ -40,7 +73,8 @@ export class BudgetCard {
       h('p', {}, oneLine(budget.why, 300)),
       this._isOpen ? form : null,
       h('p', 'small', t('Nothing is lost. All calls and their results are kept, and you can go on later.'), ' ', mutedText(oneLine(budget.note, 200))),
-      this._buttons
+      this._buttons,
+      spentElement(this._view.model)
     ]);
     this._drawButtons();
   });

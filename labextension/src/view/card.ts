@@ -4,14 +4,14 @@ import { BatchTable, similarCalls } from './batch';
 import { BudgetCard, isPausedForBudget } from './budget';
 import { DecisionPanel, isDecision } from './decisions';
 import { changeOf, previewElement, previewOf } from './change';
-import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, scrollingText, setChildren, strongText, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, redraw, scrollingText, setChildren, strongText, whenChanged } from './dom';
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview, previewForCall } from './full_preview';
 import { icon } from './icons';
 import { branchName, callWord, currentBranch, nameText, objectState, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
-import { type Path, pathOf } from './origins';
+import { pathOf } from './origins';
 import { decidedByRules } from './rule_list';
 import { lastSteps } from './steps';
 import { ReplyCard } from './reply_card';
@@ -20,7 +20,8 @@ import { clip, oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 function errorOf(call: CallRow): Child {
-  return call.error ? h('div', 'tc-error', icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
+  // The error of a rejected call is the reason, which stands among the facts.
+  return call.error && call.status !== 'rejected' ? h('div', 'tc-error', icon('failed'), h('span', {}, textBlock(call.error, 4000))) : null;
 }
 
 function printsOf(call: CallRow): Child {
@@ -96,7 +97,7 @@ function batchCard(view: ViewState, calls: readonly CallRow[], table: BatchTable
   return [modelWords(view, first), title(oneLine(first.tool, 120), 'mono', t('%1 calls', calls.length), text ? h('p', {}, toolDescription(text)) : null), ...table.parts(view, calls)];
 }
 
-function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, path: Path): Child[] {
+function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show): Child[] {
   // What `save` tells the model is no text for the person.
   const text = call.saves ? t('Saves the result as %1.', Object.keys(call.arguments).join(', ')) : (view.model.tools.get(call.tool)?.description ?? '');
   const description = text ? h('p', {}, toolDescription(text)) : null;
@@ -108,7 +109,7 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,
     warningNote(call),
-    argumentsOf(view, call, open ? show : null, open ? path : null),
+    argumentsOf(view, call, open ? show : null, open ? acts : null),
     errorOf(call),
     callFacts(view, call),
     printsOf(call)
@@ -218,8 +219,6 @@ export class Card {
   /** The table that is shown as a whole beside a waiting call. */
   private _openTable = '';
   private _shownCall = '';
-  /** The argument whose path is shown in the place of the data. */
-  private _path = '';
   private _isScrolled = false;
   private readonly _decisionPanel = new DecisionPanel(this._acts);
   private readonly _budget = new BudgetCard(this._acts);
@@ -238,9 +237,8 @@ export class Card {
     // Setting the position forces a layout of the page, and a running session shows a new call in each picture.
     if (call !== this._shownCall && this._isScrolled) this._body.scrollTop = 0;
     this._isScrolled = this._isScrolled && call === this._shownCall;
-    if (call !== this._shownCall) this._path = '';
     this._shownCall = call;
-    setChildren(this._body, this._content());
+    redraw(this._body, () => setChildren(this._body, this._content()));
     this._drawData();
   });
 
@@ -272,7 +270,8 @@ export class Card {
       this._view.toGuess !== null,
       similarCalls(now).length,
       this._batch.changes,
-      now.isRunByRules && now.calls
+      now.isRunByRules && now.calls,
+      now.ui.path
     );
     for (const part of [this._budget, this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
     this._decisionPanel.paint(now);
@@ -293,20 +292,13 @@ export class Card {
       this._openTable = object?.id ?? '';
       this._drawData();
     };
-    const origin = call?.origins.find(one => one.parameter === this._path);
-    if (call && origin) return setChildren(this.data, pathOf(call, this._path, this._view.model.calls.get(origin.call), () => this._showPath('')));
+    const path = call ? pathOf(this._view, call, () => this._acts.setState({ path: null })) : [];
+    if (path.length) return setChildren(this.data, path);
     const children = call && object ? dataOf(this._view, call, object, this._acts, this.element, object.id === this._openTable ? null : showAll) : [];
     const preview = call && isDecision(call) ? previewOf(this._view, call) : null;
     const makes = this._view.model.objects.get(call?.object ?? '')?.name;
     const names = [object?.name, makes].flatMap(name => (name ? [oneLine(name, 60)] : []));
     setChildren(this.data, [preview && previewElement(preview, names), ...children, call && isDecision(call) ? decidedByRules(this._view, this._acts) : null]);
-  }
-
-  private _showPath(parameter: string): void {
-    this._path = parameter;
-    setChildren(this._body, this._content());
-    this._drawData();
-    this._body.querySelector<HTMLElement>('[aria-pressed=true]')?.focus();
   }
 
   private _showObject(object: ObjectRow): void {
@@ -324,7 +316,7 @@ export class Card {
     const object = this._view.model.objects.get(this._view.chosen.object);
     const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
     if (object && isObject) return objectCard(this._view, object, call, this._acts, this.element);
-    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object), { of: this._path, show: parameter => this._showPath(parameter) });
+    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object));
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', t('output')),

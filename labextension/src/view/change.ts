@@ -34,7 +34,7 @@ function changedLines(lines: PartRow['lines']): HTMLElement {
   return h('pre', { class: 'tc-lines', tabindex: 0 }, ...all);
 }
 
-function partElement(part: PartRow, alone: boolean, names: readonly string[]): HTMLElement {
+export function partElement(part: PartRow, alone: boolean, names: readonly string[]): HTMLElement {
   const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
   const images = part.images.map((image, index) => picture(image, names[index] ?? t('Difference')));
   return h(

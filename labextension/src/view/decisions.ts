@@ -213,13 +213,15 @@ function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelAction
   return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(joined(' ', model.session.says, model.session.detail), 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
 }
 
+const editButton = (rule: string, acts: PanelActions, look = ''): HTMLElement => button(t('Edit rule'), { look, key: 'edit rule', onclick: () => acts.setState({ showsRules: true, editedRule: rule }) });
+
 /** The line after a rule was added. */
 function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
-  const { rules } = model.session;
+  const rules = model.session.rules.filter(({ scope }) => scope);
   const rule = rules.at(-1);
   if (!ui.ruleAdded || ui.commandSent || !live || !rule) return null;
   const remove = (): void => acts.send({ type: 'change_rule', number: rules.length, name: rule.name, change: 'remove' });
-  return h('div', { class: 'tc-else', role: 'status' }, icon('rule'), h('span', {}, t("Rule '%1' added.", oneLine(rule.name, 80))), button(t('Show rules'), { look: 'small right', key: 'show rules', onclick: () => acts.setState({ showsRules: true }) }), button(t('Remove'), { look: 'small', key: 'remove rule', onclick: remove }));
+  return h('div', { class: 'tc-else', role: 'status' }, icon('rule'), h('span', {}, t("Rule '%1' added.", oneLine(rule.name, 80))), editButton(rule.name, acts, 'small right'), button(t('Remove'), { look: 'small', key: 'remove rule', onclick: remove }));
 }
 
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
@@ -235,7 +237,8 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
     button(t('Fork from here'), { tip: t('Continues differently after this call, on a new branch.'), disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
     view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
     call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null,
-    ...undone
+    ...undone,
+    view.live && view.model.session.rules.some(({ scope, name }) => scope && name === call.by_rule) ? editButton(call.by_rule, acts) : null
   ];
 }
 

@@ -6,9 +6,9 @@ import { jsonLines, jsonText } from './exact';
 import { glyph, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import { choices, definitionsOf, own } from './schema';
-import { originOf, type Path } from './origins';
+import { originOf } from './origins';
 import { literalText, oneLine, seenAndHidden, summaryOf, t, textBlock } from './text';
-import type { ViewState } from './view_state';
+import type { PanelActions, ViewState } from './view_state';
 
 export type Fact = readonly [string, Child | readonly Child[]];
 
@@ -149,8 +149,8 @@ function defaultArguments(view: ViewState, call: CallRow): HTMLElement[] {
 /** Names and values of arguments. */
 const MANY = 14;
 
-/** The arguments of a call; `show` shows the object of one that is pointed at, `path` how an untrusted value came. */
-export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = null, path: Path | null = null): HTMLElement | null {
+/** The arguments of a call; `show` shows the object of one that is pointed at, `acts` the path of a value. */
+export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = null, acts: PanelActions | null = null): HTMLElement | null {
   const order = view.model.tools.get(call.tool)?.order ?? [];
   // A notebook file sorts the keys.
   const names = [...new Set([...order, ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));
@@ -162,7 +162,7 @@ export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = 
     // What an object is may say already where it came from.
     const named = namedObject(view, call, parameter, value);
     const says = call.origins.find(one => one.parameter === parameter)?.says;
-    const origin = named && objectState(view, named) === says ? [] : originOf(call, parameter, path);
+    const origin = named && objectState(view, named) === says ? [] : originOf(view, call, parameter, acts);
     // Beside a long text the origin stands under the name, where it takes no height.
     const isBeside = shown.some(part => part instanceof globalThis.Node && part.nodeName === 'PRE') && origin.length === 2;
     return [

@@ -64,7 +64,7 @@ function menu(around: InputContext, choices: readonly Choice[]): Input {
 
 function segments(around: InputContext, choices: readonly Choice[], label: string | null = null): Input {
   const radios = choices.map(([raw]) => {
-    const radio = h('input', { type: 'radio', name: around.id });
+    const radio = h('input', { type: 'radio', name: around.id, key: `${around.id} ${raw}` });
     radio.value = raw ?? '';
     return radio;
   });
@@ -91,7 +91,7 @@ function choiceInput(field: Field, around: InputContext, values: readonly Choice
   const none = current === undefined && field.required && !(field.kind === 'object' && known.length === 1) ? [[undefined, t('choose one')] as const] : [];
   const all = field.kind === 'object' ? [...lost, ...known] : [...others, ...values, ...lost];
   const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 44;
-  return field.kind === 'object' || all.length > MOST_SEGMENTS || long ? menu(around, [...all, ...none]) : segments(around, all);
+  return !field.beside && (field.kind === 'object' || all.length > MOST_SEGMENTS || long) ? menu(around, [...all, ...none]) : segments(around, all);
 }
 
 function valuesOf(field: Field, around: InputContext): Choice[] {

@@ -3,7 +3,7 @@ import type { SessionRow } from '../generated/contract';
 import { Menu } from './menu';
 import { type Child, h, joined, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
-import { cached, rowsOf } from './incremental';
+import { rowsOf } from './incremental';
 import { isBusy, type Model } from './model';
 import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
@@ -22,14 +22,14 @@ const ENDED_PHASES: readonly SessionRow['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly SessionRow['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
 const STOPPABLE_PHASES: readonly SessionRow['phase'][] = ['thinking', 'running', 'waiting'];
 
-/** How many calls of the current branch ran by rules. */
-export const ranByRules = cached((calls: Model['calls']): number => rowsOf(calls).filter(({ branch, by_rule, status }) => branch === '' && by_rule && ['succeeded', 'failed'].includes(status)).length);
+/** How many calls ran by rules. */
+const byRulesText = ({ by_rules: ran }: SessionRow): readonly string[] => (ran ? [tn('%1 call ran by a rule', '%1 calls ran by rules', ran)] : []);
 
 /** The status text, and after the end what failed. */
-function statusText({ session, calls }: Model, live = true): string {
+function statusText({ session }: Model, live = true): string {
   if (!live && STOPPABLE_PHASES.includes(session.phase)) return t('Not finished');
-  const ran = ranByRules(calls);
-  const byRules = ran ? [tn('%1 call ran by a rule', '%1 calls ran by rules', ran)] : [];
+  const ran = session.by_rules;
+  const byRules = byRulesText(session);
   const waits = session.pending.length;
   if (ran && waits && session.phase === 'waiting') return [...byRules, tn('%1 waits for you', '%1 wait for you', waits)].join(', ');
   return [session.says || session.phase, ...byRules, ...session.ending].join(' · ');
@@ -139,7 +139,7 @@ export const RUNNING = 'running';
 export function announcement(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
-  if (call) return { about: `${call.id} ${call.bound}`, text: t('%1 waits for your decision.', oneLine(call.tool, 80)) };
+  if (call) return { about: `${call.id} ${call.bound}`, text: joined(' ', t('%1 waits for you.', oneLine(call.tool, 80)), oneLine(call.why, 200).replaceAll('`', ''), ...byRulesText(session).map(says => `${says}.`)) };
   const { yours, budget } = session;
   if (budget) return { about: 'budget', text: `${oneLine(session.says)}. ${oneLine(budget.why, 200)}` };
   if (yours) return { about: `turn ${yours.turn}`, text: t('You are the model: it is your turn to reply.') };

@@ -1,10 +1,14 @@
 /** Icons of 16 and glyphs of 24 units, as elements. */
 import type { Preview } from '../generated/contract';
-import { GLYPHS, ICONS } from '../generated/icons';
+import SHAPES from '../../../jupyter_toolcall/view/icons.json';
 import { type Child, h, s } from './dom';
 import { safeImage } from './safe_markup';
 
+/** The saved pictures draw the same ones. */
+export const { icons: ICONS, glyphs: GLYPHS } = SHAPES;
 export type IconName = keyof typeof ICONS;
+/** The icon of a call in each state. */
+export const STATE_ICONS = SHAPES.states as Readonly<Record<keyof typeof SHAPES.states, IconName>>;
 
 export function icon(name: IconName): SVGElement {
   return s('svg', { class: 'i', viewBox: '0 0 16 16', silent: 'true' }, ...ICONS[name].map(d => s('path', { d })));

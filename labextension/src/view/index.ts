@@ -112,7 +112,7 @@ export class PanelView {
   private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
   private readonly _acts: PanelActions = {
     setState: patch => this._setState(patch),
-    send: command => this._sendConfirmed(command),
+    send: (...commands) => this._sendConfirmed(commands),
     request: command => this._host.send?.(command),
     exportAs: format => this._exportAs(format),
     showCard: call => {
@@ -269,20 +269,21 @@ export class PanelView {
   }
 
   /** Sends a command; the host may ask the person first whether to approve all calls. */
-  private _sendConfirmed(command: Command): void {
-    if (command.type !== 'approve_all' || !this._host.confirm) return this._send(command);
+  private _sendConfirmed(commands: readonly Command[]): void {
+    if (commands.at(-1)?.type !== 'approve_all' || !this._host.confirm) return this._send(commands);
     const { turn } = this._model.calls.get(firstWaiting(this._model)?.id ?? '') ?? { turn: -1 };
     const calls = [...this._model.calls.values()].filter(call => isDecision(call) && call.turn === turn);
-    void this._host.confirm(calls).then(yes => yes && this._send(command));
+    void this._host.confirm(calls).then(yes => yes && this._send(commands));
   }
 
-  private _send(command: Command): void {
-    if (this._ui.commandSent && command.type !== 'stop') return;
+  private _send(commands: readonly Command[]): void {
+    const command = commands.at(-1);
+    if (!command || (this._ui.commandSent && command.type !== 'stop')) return;
     const moves = MOVES.includes(command.type);
     this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', ruleAdded: command.type === 'add_rule', moved: moves && command.type !== 'step', editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
-    this._host.send?.(command);
+    for (const one of commands) this._host.send?.(one);
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
     if (moves) this._card.element.scrollIntoView({ block: 'nearest' });

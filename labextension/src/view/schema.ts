@@ -23,6 +23,8 @@ export interface Field {
   readonly options: readonly unknown[];
   /** The name of the type, such as that of an enum. */
   readonly typeName: unknown;
+  /** The choices always stand side by side. */
+  readonly beside?: boolean;
   readonly initial: unknown;
   /** The value that the tool uses where the argument is left out. */
   readonly standard: unknown;

@@ -52,7 +52,7 @@ function stepText(item: StepItem): Child[] {
 
 /** Shows and hides the calls that the rule of a call decided after it. */
 function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: (call: CallRow) => void): HTMLElement {
-  const text = isOpen ? t('Hide them') : tn('%1 more by this rule', '%1 more by this rule', following);
+  const text = isOpen ? t('Hide them') : t('%1 more by this rule', following);
   const onclick = (event: Event): void => {
     consume(event);
     toggle(call);

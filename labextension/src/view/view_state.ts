@@ -31,6 +31,10 @@ export interface PanelState {
   readonly ruleAdded: boolean;
   /** The rules are shown in the place of the selected call. */
   readonly showsRules: boolean;
+  /** The name of the rule that is edited there; empty for none. */
+  readonly editedRule: string;
+  /** The argument whose path is shown; null for none. */
+  readonly path: { readonly call: string; readonly parameter: string } | null;
   readonly shownTurn: number | null;
   /** The compared branches; empty for the default ones. */
   readonly leftBranch: string;
@@ -53,6 +57,8 @@ export const INITIAL_STATE: PanelState = {
   form: null,
   ruleAdded: false,
   showsRules: false,
+  editedRule: '',
+  path: null,
   shownTurn: null,
   leftBranch: '',
   rightBranch: '',
@@ -91,7 +97,8 @@ export interface ViewState {
 /** What the parts of the panel can do. */
 export interface PanelActions {
   setState(patch: Partial<PanelState>): void;
-  send(command: Command): void;
+  /** Sends commands, and waits for the result of the last. */
+  send(...commands: readonly Command[]): void;
   /** Sends a command without waiting for its result. */
   request(command: Command): void;
   /** Requests an export, which is saved as a file. */

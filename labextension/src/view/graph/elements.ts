@@ -1,9 +1,8 @@
 /** SVG elements of the graph: boxes, pills and edges, what a box shows, and their layers. */
 import type { ObjectRow, Preview } from '../../generated/contract';
-import { STATE_ICONS } from '../../generated/icons';
 import { afterLayout, joined, keyedChildren, s, setChanged } from '../dom';
 import { safeImage } from '../safe_markup';
-import { glyph, type IconName, mark, sign } from '../icons';
+import { glyph, type IconName, mark, sign, STATE_ICONS } from '../icons';
 import { clip, oneLine } from '../text';
 import type { Link, Spot } from './drawing';
 import type { NodeText } from './node_texts';

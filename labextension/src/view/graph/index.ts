@@ -13,6 +13,7 @@ import { arrowTarget, type Box, type Drawing, drawingOf, isArrow, NO_DRAWING, ty
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
 import { nodeText, ObjectList } from './node_texts';
+import { rowsOnPath } from '../origins';
 import { Overview } from './overview';
 import { Search } from './search_bar';
 import { legend, Toolbar, ZOOM_STEP } from './toolbar';
@@ -352,7 +353,9 @@ export class Graph {
 
   private _sceneOf(view: ViewState): Scene {
     const { spots, links } = this._drawing;
-    const isAway = (spot: Spot): boolean => this._lineage !== null && !this._lineage.has(spot.key);
+    const path = rowsOnPath(view);
+    const isAway = (spot: Spot): boolean => (path ? !path.has(spot.node.row) : this._lineage !== null && !this._lineage.has(spot.key));
+    this._canvas.classList.toggle('path', path !== null);
     return {
       nodes: spots.map(spot => ({ spot, text: nodeText(view, spot), isAway: isAway(spot) })),
       // What other branches have alone lies below the shown one.

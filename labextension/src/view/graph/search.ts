@@ -131,19 +131,9 @@ function isKind(call: CallRow, kind: CallKind, { slow, unusual, large }: UsualCa
 export const worstKind = (call: CallRow, usual: UsualCalls): CallKind | undefined => CALL_KINDS.find(kind => isKind(call, kind, usual));
 
 /** How many calls there are of each kind. */
-export function countKinds(calls: readonly CallRow[], { slow, unusual, large }: UsualCalls): ReadonlyMap<CallKind, number> {
-  const counts = new Map<CallKind, number>();
-  const add = (kind: CallKind): unknown => counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  for (const call of calls) {
-    const status = KIND_OF_STATUS[call.status];
-    if (status) add(status);
-    if (call.edited) add('edited');
-    if (call.stale || call.outdated) add('stale');
-    if (unusual.has(call.id)) add('unusual');
-    if (large.has(call.id)) add('large');
-    if (call.ms >= slow) add('slow');
-  }
-  return counts;
+export function countKinds(calls: readonly CallRow[], usual: UsualCalls): ReadonlyMap<CallKind, number> {
+  const counts = CALL_KINDS.map(kind => [kind, calls.reduce((count, call) => count + Number(isKind(call, kind, usual)), 0)] as const);
+  return new Map(counts.filter(([, count]) => count));
 }
 
 /** With fewer calls, nothing is unusual. */
