@@ -230,9 +230,10 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
   if (!ran) return [];
   const { undo } = view.model.session;
   const undone = undo?.call === call.id && view.live && !view.isPast ? [button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }), mutedText(oneLine(undo.says, 400))] : [];
+  const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
   const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, bound: call.bound });
   return [
-    call.status === 'failed' && call.branch === '' && !view.isPast ? button(t('Fix and retry'), { tip: t('Corrected the tool? Its new code runs this call again, on a new branch.'), disabled, look: 'primary', onclick: retry }) : null,
+    ...(canRetry ? [button(t('Fix and retry'), { disabled, look: 'primary', onclick: retry }), mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))] : []),
     button(t('Replay from here'), { tip: t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
     button(t('Fork from here'), { tip: t('Continues differently after this call, on a new branch.'), disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
     view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),

@@ -132,5 +132,5 @@ function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContex
   const objects = pair.objects.map(one =>
     objectElement(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
-  return h('div', { role: 'cell', class: look }, h('div', 'tc-asked', title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
+  return h('div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
 }

@@ -38,9 +38,9 @@ export function branchEnds({ model }: ViewState, { spots, spotOf }: Pick<Drawing
     .sort((a, b) => a.spot.y - b.spot.y);
 }
 
-/** A name without the number at its end, and that number, which tells it from others. */
+/** A name without the number or the place at its end, and these, which tell it from others. */
 function nameAndNumber(name: string): readonly [string, string] {
-  const [, kind = name, number = ''] = /^(.*)([# ]\d+\)?)$/.exec(name) ?? [];
+  const [, kind = name, number = ''] = /^(.*?)( \([^()]*\d\)|[# ]\d+)$/.exec(name) ?? [];
   return [kind, number];
 }
 

@@ -76,7 +76,8 @@ export class Camera {
     const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];
     const [top, low] = [Math.min(104, this._height / 2), Math.min(76 * this._scale, this._height / 2)];
     const near = clamp(px, left, this._width - right);
-    this._x += (middle && near !== px ? this._width / 2 : near) - px;
+    const moved = this._x + (middle && near !== px ? this._width / 2 : near) - px;
+    this._x = this._movedByPerson ? moved : this._boundedX(moved);
     const level = clamp(py, top, Math.max(top, this._height - low));
     const { top: first, bottom: last } = this._drawingSize.box;
     if (!this._isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
@@ -88,7 +89,7 @@ export class Camera {
   /** Keeps a node at its place on the screen, though it moved in the drawing. */
   keep(before: Spot, { x, y }: Spot): void {
     const [middle, most] = [this._centredY(), this._height / 4];
-    this._x += (before.x - x) * this._scale;
+    this._x = this._boundedX(this._x + (before.x - x) * this._scale);
     this._y += (before.y - y) * this._scale;
     // Of a drawing that would fit, not too much goes out of sight.
     if (!this._isTooTall()) this._y = clamp(this._y, middle - most, middle + most);
@@ -245,6 +246,13 @@ export class Camera {
 
   private _centredY({ top, bottom } = this._drawingSize.box): number {
     return (this._height - (bottom - top) * this._scale) / 2 - top * this._scale;
+  }
+
+  /** A place from left to right at which nothing that fits is out of sight, and else no room is left empty. */
+  private _boundedX(x: number): number {
+    const { left, right } = this._drawingSize.box;
+    const ends = [-left * this._scale, this._width - right * this._scale];
+    return clamp(x, Math.min(...ends), Math.max(...ends));
   }
 
   private _endDrag(): void {
