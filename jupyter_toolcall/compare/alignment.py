@@ -22,7 +22,7 @@ from .branch_totals import BranchReader
 from .comparison import Aspect, CallPair, Change, Comparison, ObjectPair, Side
 from .differences import Difference, Others, Same, Unknown
 from .matching import Pair, pairs
-from .values import DIFFER_UNSEEN, difference, shown
+from .values import DIFFER_UNSEEN, difference, part_difference, shown
 
 ValuesOf: TypeAlias = (
     "Callable[[Made | None, Made | None, SessionContext, SessionContext], Difference]"
@@ -326,7 +326,6 @@ def _argument(
     name: str, left: Mapping[str, Any], right: Mapping[str, Any], right_names: Mapping[str, str]
 ) -> Difference:
     """Objects that stand beside each other are the same argument, whatever they are called."""
-    if name not in left or name not in right:
-        return Others(*(shown(side[name]) if name in side else None for side in (left, right)))
-    renamed = mapped(left[name], str, lambda text: right_names.get(text, text))
-    return Same() if renamed == right[name] else difference(left[name], right[name])
+    renamed = mapped(left.get(name), str, lambda text: right_names.get(text, text))
+    is_same = name in left and name in right and renamed == right[name]
+    return Same() if is_same else part_difference(name, left, right)

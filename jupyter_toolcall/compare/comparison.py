@@ -7,7 +7,6 @@ a colour is a tint that reads on a light and on a dark ground.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -15,6 +14,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ..core.call_record import CallRecord
+from ..core.state import NAME
 from ..core.text import LINES, count_text, printable, visible_text
 from ..models.prices import Cost
 from .branch_totals import BranchTotals
@@ -37,7 +37,6 @@ CALLS, NAMES = 200, 6
 TEXT_DETAILS, PAGE_DETAILS = 12, 40
 """So many lines or cells are shown of a difference."""
 NAME_WIDTH = 16
-OBJECT_NAME = re.compile(r"[A-Za-z_]\w*#[1-9]\d*")
 Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
 
 
@@ -220,7 +219,7 @@ def _pair_line(pair: CallPair, comparison: Comparison) -> str:
 
 def _argument(value: object) -> str:
     """Return an argument as it reads; an object is its name."""
-    is_object = isinstance(value, str) and OBJECT_NAME.fullmatch(value) is not None
+    is_object = isinstance(value, str) and NAME.fullmatch(value) is not None
     return str(value) if is_object else shown(value)
 
 

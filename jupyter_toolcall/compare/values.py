@@ -127,11 +127,7 @@ def _fields(
     names = list(left) if list(left) == list(right) else sorted({*left, *right})
     unlike = []
     for name in names:
-        if name in left and name in right:
-            result = difference(left[name], right[name], deep)
-        else:
-            texts = (shown(side[name]) if name in side else None for side in (left, right))
-            result = Others(*texts)
+        result = part_difference(name, left, right, deep)
         if not isinstance(result, Same):
             unlike.append(Field(name[:80], result))
     same = len(names) - len(unlike)
@@ -140,6 +136,15 @@ def _fields(
     if not unlike:
         return Same()
     return Fields(tuple(unlike[:MANY]), max(0, len(unlike) - MANY), same)
+
+
+def part_difference(
+    name: str, left: Mapping[str, Any], right: Mapping[str, Any], deep: int = 0
+) -> Difference:
+    """Return how a part of two values differs, which one of them may not have."""
+    if name in left and name in right:
+        return difference(left[name], right[name], deep)
+    return Others(*(shown(side[name]) if name in side else None for side in (left, right)))
 
 
 def _items(values: Iterable[Any]) -> list[str]:
