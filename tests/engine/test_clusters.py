@@ -23,6 +23,7 @@ from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.tools.executors import executor_named
 from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost
+from tests.engine.test_executors import session
 
 pytestmark = pytest.mark.filterwarnings(
     # Of sockets and loops of distributed, where its processes are killed.
@@ -101,14 +102,6 @@ def wait(started: str, release: str) -> str:
 def lock() -> Any:
     """Make what cannot be pickled."""
     return threading.Lock()
-
-
-def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
-    """Return a session in which these calls ran, each one in a turn of its own."""
-    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
-    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), executor=executor, **options).tell(
-        "Go."
-    )
 
 
 def notes(done: Session) -> list[str]:
