@@ -52,6 +52,12 @@ def burn(book: Book) -> str:
     raise OSError("too wet")
 
 
+def last_question(session: Session) -> Session:
+    """Return a session at the end of the question (`transform`, `query`) that was asked last."""
+    ends = [session.fork(head) for head in session.branches]
+    return [end for end in ends if end.state.conversation][-1]
+
+
 # -- the kitchen --------------------------------------------------------------------------
 
 

@@ -25,6 +25,8 @@ CHANGES = 40
 """Characters of all changes in a name: with its call and a number it stays below 60."""
 LONG = 60
 """Characters of a value in a sentence."""
+QUESTION = "question"
+"""Key in the meta of a question's first entry: its words, as they were given."""
 DEFAULTS = "defaults"
 """Key in the meta of an edit: the arguments that the model left out and the person left alone."""
 
@@ -39,7 +41,7 @@ class Cause(NamedTuple):
 def cause(journal: Journal, first_own_entry: str) -> Cause:
     """Return the default name of a branch, and its change, by its first own entry."""
     entry = journal[first_own_entry]
-    first = journal.children(entry.parent)[0]
+    first = journal.continuation(entry.parent) or entry.id
     before, event = state_at(journal, entry.parent), entry.event
     match event:
         case Decided(call_id) | Started(call_id) | Finished(call_id):
@@ -51,6 +53,9 @@ def cause(journal: Journal, first_own_entry: str) -> Cause:
             replaces = other_reply and other_reply != now
             change = t("%1 instead of %2", now, other_reply) if replaces else now
             return Cause(fork_name(before), change)
+        case Opened(question=number) if number:
+            words = str(entry.meta.get(QUESTION, "")).lstrip("- ") or f"question {number}"
+            return Cause(_short(words, CHANGES), t("question: %1", _short(words, LONG)))
         case Opened(model=model, scheme=scheme):
             then = {"model": before.opened.model, "scheme": before.opened.scheme}
             changed = _changes({"model": model, "scheme": scheme}, then)

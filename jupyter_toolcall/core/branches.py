@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
-from .events import Asked, Decided, Opened, ended_call
+from .events import Asked, Decided, Opened, Replied, ended_call
 from .interface_text import t, tn
 from .journal import Journal
 from .journal_entries import Entry, Label
@@ -95,18 +96,28 @@ def parent_branch(journal: Journal, branch: Branch, existing: Collection[Branch]
 
 def _heads(journal: Journal, head: str) -> dict[str, None]:
     shown = journal.path(head)
-    first, ids = shown[:2][-1].id, {entry.id for entry in shown}
+    conversation, ids = _before_question(shown), {entry.id for entry in shown}
+    first = conversation[:2][-1].id
     heads: dict[str, None] = {}
     for leaf in journal.leaves():
-        path = journal.path(leaf)
-        if first in (entry.id for entry in path[:2]):
-            heads[_before_later_prompts(path, ids)] = None
-    # Ancestors of the current head are not listed as branches.
-    kept = [leaf for leaf in heads if leaf == head or leaf not in ids]
+        whole = journal.path(leaf)
+        path = _before_question(whole)
+        last = _before_later_prompts(path, ids)
+        if len(path) == len(whole):
+            heads |= {last: None} if first in (entry.id for entry in path[:2]) else {}
+        elif last == path[-1].id and (last in ids or first in (entry.id for entry in path[:2])):
+            heads[leaf] = None
+    # Ancestors of the current head are not listed as branches, but the conversation is one.
+    kept = [leaf for leaf in heads if leaf in (head, conversation[-1].id) or leaf not in ids]
     # The age of a branch is that of the entry with which it left an older one.
     order = {entry.id: number for number, entry in enumerate(journal)}
     kept.sort(key=lambda leaf: order.get(_first_own_entry(journal, leaf) or "", -1))
     return dict.fromkeys(kept if head in kept else [*kept, head])
+
+
+def _before_question(path: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Return the part of a path that is the conversation, up to a question beside it."""
+    return tuple(takewhile(lambda entry: not entry.begins_question, path))
 
 
 def _before_later_prompts(path: tuple[Entry, ...], ids: set[str]) -> str:
@@ -126,8 +137,7 @@ def is_prompt(entry: Entry) -> bool:
 def _first_own_entry(journal: Journal, head: str) -> str | None:
     """Return the entry with which a branch last left an older one; None if it left none."""
     for entry in reversed(journal.path(head)):
-        siblings = journal.children(entry.parent)
-        if siblings and siblings[0] != entry.id:
+        if journal.continuation(entry.parent) != entry.id:
             return entry.id
     return None
 
@@ -135,8 +145,21 @@ def _first_own_entry(journal: Journal, head: str) -> str | None:
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
     """Return the entries of a branch before its first fork; none for the oldest branch."""
     path = journal.path(head)
-    left = [n for n, e in enumerate(path) if e.parent and journal.children(e.parent)[0] != e.id]
+    left = [n for n, e in enumerate(path) if e.parent and journal.continuation(e.parent) != e.id]
     return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
+
+
+def replies_beside(journal: Journal, head: str) -> int:
+    """Return how many replies were given to the questions that left a path before its head."""
+    count, on_path = 0, {e.id for e in journal.path(head)} if journal.questions else ()
+    for question in journal.questions:
+        if question in on_path:
+            break
+        after = [question] if journal[question].parent in on_path else []
+        for entry_id in after:
+            after += journal.children(entry_id)
+            count += isinstance(journal[entry_id].event, Replied)
+    return count
 
 
 PREFIX = 4
@@ -261,7 +284,9 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     """Return one line about the part of a path that was recorded before; "" for none."""
     there = [entry for entry in path if entry.id in recorded]
     calls = len([entry for entry in there if ended_call(entry.event)])
-    decisions = len([entry for entry in there if _is_decision(entry)])
+    # Those of a policy or a rule are nobody's.
+    decided = [entry for entry in there if isinstance(entry.event, Decided)]
+    decisions = len([entry for entry in decided if entry.meta.get("by") not in ("policy", "rule")])
     if not there:
         return ""
     counted = [tn("%1 call", "%1 calls", calls)] if calls else []
@@ -270,8 +295,3 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
         return t("All as before; --fresh asks the model again")
     counts_text = t("%1 and %2", *counted) if len(counted) == 2 else counted[0]
     return t("%1 as before; --fresh asks the model again", counts_text)
-
-
-def _is_decision(entry: Entry) -> bool:
-    """Return whether an entry is a decision of a person, and not of a policy or a rule."""
-    return isinstance(entry.event, Decided) and entry.meta.get("by") not in ("policy", "rule")

@@ -215,9 +215,9 @@ class Opened(Part, frozen=True):
     model: str = ""
     instances: tuple[tuple[str, str], ...] = ()
     """For each stateful instance the digest of what it is at the start."""
-    aside: bool = False
-    """Whether this is a side question: its outputs replace those of the main work until the next
-    opening, or until a prompt after the question."""
+    question: int = 0
+    """The number of a question beside the conversation, among those that left it at the same entry;
+    its branch begins here. 0: the conversation itself."""
     secrets: tuple[str, ...] = ()
     """In the system text."""
     max_result: int = MAX_RESULT

@@ -34,6 +34,9 @@ class Journal:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
         self._children: dict[str | None, tuple[str, ...]] = {}
+        self._continued: dict[str | None, str] = {}
+        self.questions: list[str] = []
+        """The first entries of the branches of questions, oldest first."""
         self._folds: dict[Callable[[Any, Entry], Any], Fold[Any]] = {}
         self._checks: list[Fold[Any]] = []
         self._indexes: dict[Callable[[Journal], Any], Any] = {}
@@ -155,6 +158,10 @@ class Journal:
     def _register(self, entry: Entry) -> None:
         self._order.append(entry)
         self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
+        if entry.begins_question:
+            self.questions.append(entry.id)
+        else:
+            self._continued.setdefault(entry.parent, entry.id)
 
     def repeat(
         self,
@@ -314,9 +321,16 @@ class Journal:
         """Return the ids of the entries that follow an entry, oldest first."""
         return self._children.get(entry_id, ())
 
+    def continuation(self, entry_id: str | None) -> str | None:
+        """Return the first entry that continues a branch after an entry; None where none does.
+
+        A question is always a branch of its own, also where it was asked first.
+        """
+        return self._continued.get(entry_id)
+
     def leaves(self) -> tuple[str, ...]:
-        """Return the ids of the entries that nothing follows, oldest first."""
-        return tuple(key for key in self._entries if not self._children.get(key))
+        """Return the last entries of all branches, oldest first."""
+        return tuple(key for key in self._entries if key not in self._continued)
 
     def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
         """Return the entries up to `head`, from the first (or from the one after `after`)."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
-from .events import Decided, Event, Finished, Replied, Started, from_json, to_json
+from .events import Decided, Event, Finished, Opened, Replied, Started, from_json, to_json
 from .recorded_data import NOTHING, DataRecord, Record
 
 VERSION = 3
@@ -67,6 +67,11 @@ class Entry(DataRecord, frozen=True):
         data = {"id": self.id, "parent": self.parent, "event": event or to_json(self.event)}
         data |= {"meta": dict(self.meta)} if self.meta else {}
         return line(data, seal if self.verified else None, previous)
+
+    @property
+    def begins_question(self) -> bool:
+        """Whether the branch of a question beside the conversation begins here."""
+        return isinstance(self.event, Opened) and self.event.question > 0
 
     @property
     def when(self) -> When:

@@ -39,7 +39,8 @@ def with_names(end: Finished | Decided, state: State, recorded: State | None) ->
         needs_name = ref.producer == UNSAID and name != following
         named.append(replace(ref, name=name if needs_name else ""))
         state = introduce(state, _with_producer(named[-1], end.call_id, index))
-    reserved = tuple(name for name in _all_names(call) if name not in names) if call else ()
+    all_names = (*_names_by_index(call).values(), *call.reserved_names) if call else ()
+    reserved = tuple(name for name in all_names if name not in names)
     match outcome:
         case Made():
             (outcome,) = named
@@ -79,10 +80,6 @@ def _names_by_index(call: CallRecord) -> dict[int, str]:
     """Return the names of the objects that a call produced, by their position in its result."""
     pairs = zip(objects_of(call.outcome), call.objects, strict=True)
     return {ref.producer.index: name for ref, name in pairs if ref.producer.call == call.id}
-
-
-def _all_names(call: CallRecord) -> tuple[str, ...]:
-    return (*_names_by_index(call).values(), *call.reserved_names)
 
 
 def introduce(state: State, ref: Made) -> State:

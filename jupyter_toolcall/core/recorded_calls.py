@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -49,6 +50,8 @@ class CallIndex:
     _first: dict[Inputs, str] = field(default_factory=dict)
     _cached: set[str] = field(default_factory=set)
     """The ends of calls that had run before with the same inputs, by entry."""
+    _process: int = field(default_factory=os.getpid)
+    """The process that acts on the journal's decisions."""
 
     @classmethod
     def of(cls, journal: Journal) -> CallIndex:
@@ -56,6 +59,10 @@ class CallIndex:
         index = journal.index(cls)
         for entry in journal.entries_after(index._read):
             index.read(entry)
+        if index._process != os.getpid():
+            # This process was forked: the one that recorded the decisions may act on them.
+            index._process = os.getpid()
+            index._acted_on |= index.unused_decisions()
         return index
 
     def read(self, entry: Entry, state: State | None = None) -> None:
@@ -64,16 +71,14 @@ class CallIndex:
         with suppress(NotYourTurn):
             if isinstance(entry.event, Started):
                 state = state or state_at(self.journal, entry.id)
-                self._add_start(state.calls[entry.event.call_id])
+                call = state.calls[entry.event.call_id]
+                self.starts[call_run(call)] += 1
+                self._acted_on.add(call.decision_entry)
+                self._runs_of(call).setdefault(call.approval_digest, "started")
             elif call_id := ended_call(entry.event):
                 self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
         # Counted last, so that an entry is read again if an interrupt came here.
         self._read += 1
-
-    def _add_start(self, call: CallRecord) -> None:
-        self.starts[call_run(call)] += 1
-        self._acted_on.add(call.decision_entry)
-        self._runs_of(call).setdefault(call.approval_digest, "started")
 
     def _add_end(self, entry: Entry, state: State, call_id: str) -> None:
         call = state.calls[call_id]
@@ -192,20 +197,10 @@ class CallEnd:
         effect = self.meta.get("effect")
         return effect if isinstance(effect, str) else ""
 
-    @property
-    def lost_changes(self) -> tuple[str, ...]:
-        """The objects that its tool changed in place, and that stay as they were."""
-        return tuple(self.meta.get("lost", ()))
-
-    @property
-    def untracked_changes(self) -> tuple[str, ...]:
-        """The objects that its tool changed in place, and that cannot be copied."""
-        return tuple(self.meta.get("untracked", ()))
-
-    @property
-    def unclear_changes(self) -> tuple[str, ...]:
-        """The objects of which nobody can tell whether the tool changed them in place."""
-        return tuple(self.meta.get("unclear", ()))
+    def changed_in_place(self, kind: Literal["lost", "untracked", "unclear"]) -> tuple[str, ...]:
+        """Return the objects that its tool changed in place, and that stay as they were ("lost"),
+        cannot be copied ("untracked"), or cannot be compared, so that nobody knows ("unclear")."""
+        return tuple(self.meta.get(kind, ()))
 
     @property
     def state(self) -> State:

@@ -90,8 +90,8 @@ class State(Record, frozen=True):
     usage: Usage = _UNUSED
     reply_text: str = ""
     """The latest text of the model in reply to the latest prompt."""
-    main_work: State | None = None
-    """During a side question: the state of the main work, which continues after it."""
+    conversation: str = ""
+    """On the branch of a question: the entry after which the conversation continues."""
     settled: int = 0
     """Counts openings, prompts and calls that have an outcome."""
 

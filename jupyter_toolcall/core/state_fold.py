@@ -35,7 +35,7 @@ from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
 from .object_names import introduce, reserve, with_producers
-from .recorded_data import FrozenDict, replace
+from .recorded_data import NOTHING, FrozenDict, replace
 from .state import START, State
 
 
@@ -107,6 +107,9 @@ def evolve(state: State, entry: Entry) -> State:
         case Opened() as opened:
             if opened.secrets and not entry.verified:
                 opened = replace(opened, secrets=())
+            if opened.question:
+                before = entry.parent or ""
+                state = replace(state, conversation=before, last=None, outputs=NOTHING)
             return replace(_open(state, opened), root=state.root or entry.id)
         case Asked() as asked:
             return _ask(state, asked, entry.verified)
@@ -160,23 +163,9 @@ def _start_by(state: State, started: Started) -> Transition:
     return "starts by policy" if by_policy else "starts by person"
 
 
-_OF_MAIN_WORK = (
-    *("last", "prompt", "asked_again", "turns_since", "calls_before"),
-    *("reminded", "done", "outputs"),
-)
-_NOTHING_YET: Mapping[str, Any] = {
-    "last": None,
-    "reminded": 0,
-    "done": False,
-    "outputs": FrozenDict(),
-}
-
-
 def _open(state: State, opened: Opened) -> State:
-    state = _after_side_question(state)
-    beside = {"main_work": state, **_NOTHING_YET} if opened.aside else {}
     instances = _still_used(state, opened)
-    state = replace(state, opened=opened, instances=instances, settled=state.settled + 1, **beside)
+    state = replace(state, opened=opened, instances=instances, settled=state.settled + 1)
     for _, input_object in opened.inputs:
         state = introduce(state, input_object)
     return state
@@ -185,16 +174,6 @@ def _open(state: State, opened: Opened) -> State:
 def opened_as(opened: Opened) -> State:
     """Return the state of a session that was just opened."""
     return _open(START, opened)
-
-
-def _after_side_question(state: State) -> State:
-    """Return the state after a side question, with the main work as it was left."""
-    main_work = state.main_work
-    if main_work is None:
-        return state
-    work_fields = {name: getattr(main_work, name) for name in _OF_MAIN_WORK}
-    opened = replace(main_work.opened, inputs=state.opened.inputs)
-    return replace(state, main_work=None, opened=opened, **work_fields)
 
 
 def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
@@ -216,7 +195,6 @@ def _ask(state: State, asked: Asked, verified: bool) -> State:
     _demand_results(state)
     if asked.by == "session":
         return replace(state, last=asked, reminded=state.reminded + 1)
-    state = state if state.last is None else _after_side_question(state)
     return replace(
         state,
         last=asked,

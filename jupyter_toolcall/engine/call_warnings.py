@@ -72,7 +72,7 @@ def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[C
 
 
 def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
-    if names := ", ".join(end.untracked_changes):
+    if names := ", ".join(end.changed_in_place("untracked")):
         text = t(
             "The tool changed %1 itself, or a part that cannot be copied: earlier results made "
             "from it may have changed too.",
@@ -80,7 +80,7 @@ def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
         )
         action = t("Run the session again from the start, or let the tool return a new object.")
         yield CallWarning("untracked change", text, action)
-    if names := ", ".join(end.unclear_changes):
+    if names := ", ".join(end.changed_in_place("unclear")):
         text = t(
             "%1 cannot be compared, so nobody can tell whether the tool changed it in place: "
             "such a change is dropped.",
@@ -88,13 +88,14 @@ def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
         )
         action = t("To keep a change, let the tool return the changed object.")
         yield CallWarning("untracked change", text, action)
-    if names := ", ".join(end.lost_changes):
+    lost = end.changed_in_place("lost")
+    if names := ", ".join(lost):
         text = tn(
             "The tool changed %2 in place and did not return it: the change is dropped, and "
             "%2 stays as before.",
             "The tool changed %2 in place and did not return it: the change is dropped, and "
             "%2 stay as before.",
-            len(end.lost_changes),
+            len(lost),
             names,
         )
         action = t("To keep the change, let the tool return the changed object.")

@@ -175,6 +175,10 @@ class Cursor:
         """Continue from an entry."""
         self.head = entry.id
 
+    def stand_at(self, other: Cursor) -> None:
+        """Continue where another cursor stands. Nothing holds there that held only here."""
+        vars(self).update(vars(other))
+
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Record a decision on a call. It holds here even if it repeats an earlier one."""
         if defaults := self._unchanged_defaults(event):
@@ -345,14 +349,14 @@ class SessionHooks:
 
         It yields a function that takes the reply. `model` is `provider:name`, or "".
         """
-        return nullcontext(_ignore)
+        return nullcontext(ignore)
 
     def around_execution(
         self, call: PreparedCall
     ) -> AbstractContextManager[Callable[[Outcome], None]]:
         """Return a context that is open while a tool runs; it yields a function that takes the
         outcome."""
-        return nullcontext(_ignore)
+        return nullcontext(ignore)
 
     def while_running(self) -> AbstractContextManager[object]:
         """Return a context that is open in the main thread while tools run, and the session does
@@ -360,7 +364,7 @@ class SessionHooks:
         return nullcontext()
 
 
-def _ignore(result: object) -> None:
+def ignore(result: object) -> None:
     """Take a result, and do nothing."""
 
 

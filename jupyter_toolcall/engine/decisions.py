@@ -306,7 +306,8 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
         raise NotYourTurn(f"call {call_id} has no recorded result to keep")
     entries = cursor.replay_queue.entries[cursor.replay_queue.position :]
     kept = [entry for entry in entries if following or call_id_of(entry.event) == call_id]
-    if any(_has_foreign_secrets(entry) for entry in kept):
+    # Another computer's markers would get this user's secrets.
+    if any(not entry.verified and getattr(entry.event, "secrets", ()) for entry in kept):
         raise NotYourTurn(f"call {call_id} holds secrets of another computer: edit it or reject it")
     if following and entries[0].parent == cursor.head:
         ended = {ended_call(entry.event) for entry in entries} - {""}
@@ -326,11 +327,6 @@ def _is_over(entry: Entry, ended: Collection[str]) -> bool:
     if isinstance(entry.event, Replied):
         return all(call.id in ended for call in entry.event.calls)
     return call_id_of(entry.event) in {"", *ended}
-
-
-def _has_foreign_secrets(entry: Entry) -> bool:
-    """Return whether keeping an entry would give another computer's markers this user's secrets."""
-    return not entry.verified and bool(getattr(entry.event, "secrets", ()))
 
 
 def _kept(entry: Entry) -> Mapping[str, Any]:

@@ -410,7 +410,7 @@ def _store_new_result(
     try:
         # A result that needed a person's response is stored, so that nobody is asked twice.
         is_kept = ready.resumption is not None or is_worth_storing(ready.tool, duration)
-        return values.save_results(ready, outcome) if is_kept else ()
+        return values.save(name for name, _ in ready.results(outcome)) if is_kept else ()
     except KeyboardInterrupt:
         return None
 

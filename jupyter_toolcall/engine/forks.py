@@ -10,6 +10,7 @@ from ..core.events import Asked, Decided, Decision, Replied, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
+from ..core.state import AskPerson
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import ReplayQueue, call_id_of
@@ -125,6 +126,20 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
     meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
     replaying.decide(event, "person", **meta)
     return replaying
+
+
+def is_over(question: Cursor) -> bool:
+    """Return whether a question has its answer, or the model gave none: nothing is to be done."""
+    return not question.state.open and (
+        isinstance(question.next_step, AskPerson) or question.turn_limit_reached
+    )
+
+
+def leave_question(cursor: Cursor) -> None:
+    """Move a cursor back to the conversation, where no call of its question has to end first."""
+    state = cursor.state
+    if state.conversation and not state.open:
+        cursor.stand_at(resume_replay(cursor.context, state.conversation))
 
 
 Entries = tuple[Entry, ...]

@@ -110,17 +110,15 @@ def _checked_fields(open_round: InputRound, tool: str, result: Any) -> dict[str,
     requests = open_round.asked.requests
     fields = plain_arguments({} if result is None else result)
     # For one question, fields that are no mappings by its key are taken as those of its form.
-    by_key = fields.keys() <= requests.keys() and all(map(_is_mapping, fields.values()))
+    by_key = fields.keys() <= requests.keys() and all(
+        isinstance(field, Mapping) for field in fields.values()
+    )
     if len(requests) == 1 and not (fields and by_key):
         fields = dict.fromkeys(requests, fields)
     return {
         key: _form_checker(request, tool)(plain_arguments(fields.get(key, {})))
         for key, request in requests.items()
     }
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, Mapping)
 
 
 def _form_checker(request: Mapping[str, Any], title: str = "input") -> Any:

@@ -39,7 +39,7 @@ from ..tools.value_text import is_plain_input, shown_value
 from .budget_hook import BudgetHook
 from .cursor import Cursor, SessionContext
 from .execution import store_results
-from .forks import replay_cursor, resume_replay
+from .forks import is_over, leave_question, replay_cursor, resume_replay
 from .replay import replay_recorded
 from .session_values import SessionValues
 
@@ -77,7 +77,9 @@ def open_session(
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
-    chosen = _as_xml(scheme_named(scheme)) if native else scheme_named(scheme)
+    chosen = scheme_named(scheme)
+    if native and not isinstance(chosen, Native):
+        chosen = Native(chosen)
     recorded = journal if isinstance(journal, Journal) else _new_journal(journal)
     shared = sharing_of(box, sharing)
     values = SessionValues(recorded, box.kinds, box.answers, withhold=shared.withhold)
@@ -137,10 +139,6 @@ def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
     hidden = hide_event_secrets(opened, context.secrets)
     assert isinstance(hidden, Opened)
     return hidden
-
-
-def _as_xml(scheme: Scheme) -> Scheme:
-    return scheme if isinstance(scheme, Native) else Native(scheme)
 
 
 def reopen_session(
@@ -354,6 +352,8 @@ def load_session(
     context.executor = _executor(executor, context.toolbox)
     context.jobs = checked_count(jobs)
     cursor = resume_replay(context, shown_last(journal, journal.leaves()))
+    if is_over(cursor):
+        leave_question(cursor)
     if writes:
         compute_values(cursor)
     return cursor

@@ -1,30 +1,28 @@
-"""Prompts, the steps to the next pause, and side questions to the model."""
+"""Prompts, the steps to the next pause, and questions to the model beside the conversation."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from ..core.branch_names import QUESTION
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError
 from ..core.events import (
     Asked,
-    Event,
     Finished,
     Interrupted,
     Made,
     Opened,
     Output,
-    Producer,
     Replied,
 )
 from ..core.interrupts import Hold, attempt
-from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
-from ..core.state import NAME, AskModel, State, kind_in
+from ..core.state import NAME, kind_in
 from ..core.state_fold import state_at
 from ..tools.answer_types import SCALARS
 from ..tools.arguments import parse_json
@@ -35,6 +33,7 @@ from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
+from .forks import is_over, leave_question
 from .opening import data_output, tools_make
 from .prepare import data_of
 from .replay import advance
@@ -48,18 +47,22 @@ def record_prompt(cursor: Cursor, text: str) -> None:
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()
     cursor.context.person_rules.end_run()
-    end_interrupted_reply(cursor)
+    continue_conversation(cursor)
     cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
     cursor.replay_queue = ReplayQueue()
 
 
-def end_interrupted_reply(cursor: Cursor) -> None:
-    """Record that the calls after an interrupted call did not run, so that a prompt can follow."""
+def continue_conversation(cursor: Cursor) -> None:
+    """Move to where a prompt can follow: after the question that the session stands in.
+
+    The calls after an interrupted call are recorded as not run.
+    """
     state = cursor.state
     if any(state.calls[call_id].status == "interrupted" for call_id in state.latest):
         for call_id in state.open:
             if state.calls[call_id].started is None:
                 cursor.write(Finished(call_id, Interrupted(ran=False)))
+    leave_question(cursor)
 
 
 def run_to_pause(cursor: Cursor) -> None:
@@ -90,12 +93,12 @@ def repeat_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     The branch begins before the same prompt of this branch, else here.
     """
     branch = _before_prompt(cursor, asked)
-    journal = branch.context.journal
-    children = [journal[child].event for child in journal.children(branch.head)]
-    event = _another_prompt(asked, children)
-    return Cursor(
-        branch.context, journal.append(branch.head, event, {"at": branch.context.clock()}).id
-    )
+    context, journal = branch.context, branch.context.journal
+    events = [journal[child].event for child in journal.children(branch.head)]
+    # Counted, so that each time begins a branch of its own.
+    before = sum(isinstance(event, Asked) and event.text == asked.text for event in events)
+    entry = journal.append(branch.head, replace(asked, again=before), {"at": context.clock()})
+    return Cursor(context, entry.id)
 
 
 def start_over(cursor: Cursor) -> Cursor:
@@ -114,7 +117,8 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     """Return a cursor before the last such prompt of this branch, with the current options."""
     journal = cursor.context.journal
     path = reversed(journal.path(cursor.head))
-    asked_entry = next((entry for entry in path if _is_prompt(entry, asked)), None)
+    prompts = (entry for entry in path if isinstance(entry.event, Asked))
+    asked_entry = next((e for e in prompts if replace(e.event, again=asked.again) == asked), None)
     if asked_entry is None or asked_entry.parent is None:
         return cursor
     opened, head = cursor.state.opened, asked_entry.parent
@@ -123,25 +127,13 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     return Cursor(cursor.context, head)
 
 
-def _is_prompt(entry: Entry, asked: Asked) -> bool:
-    match entry.event:
-        case Asked(text, by="person", secrets=keys):
-            return (text, keys) == (asked.text, asked.secrets)
-    return False
-
-
-def _another_prompt(asked: Asked, children: Collection[Event]) -> Asked:
-    """Return a prompt that counts how often it was asked here before."""
-    before = sum(isinstance(event, Asked) and event.text == asked.text for event in children)
-    return replace(asked, again=before)
-
-
 def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     """Ask the model to transform an object; return its result, a value of the same type.
 
     The object is a value or a name; a new value becomes an input. Plain data goes to the model as
     it is. Raises UsageError for data of no type that JSON has, Unfinished where nothing was saved.
     """
+    _demand_turn(cursor)
     named, toolbox, description = _object(cursor, obj), cursor.context.toolbox, "What came of it."
     value = cursor.context.values.value(named[1]) if named else obj
     is_object = bool(named and not named[1].shown)
@@ -173,6 +165,7 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
             f"a question is answered by a {', '.join(SCALARS)}, by a list or a dict "
             f"such as list[str], or by a record, not {returns!r:.60}; transform makes objects"
         )
+    _demand_turn(cursor)
     how_to_save = f"Hand the answer over with save(result=...); its type is {output.kind}."
     named = _object(cursor, obj)
     about = _Question(question, "This is about", obj, named, how_to_save, output, in_words=True)
@@ -185,7 +178,7 @@ _Named = tuple[str, Made]
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A side question: its words, what they are about (plain data has no object), its output."""
+    """A question: its words, what they are about (plain data has no object), its output."""
 
     words: str
     about: str
@@ -197,8 +190,13 @@ class _Question:
     """Whether a reply without `save` may be the answer."""
 
 
-def _answered(cursor: Cursor, asked: _Question) -> Any:
+def _demand_turn(cursor: Cursor) -> None:
+    """Stand in the conversation. Raises NotYourTurn while calls have no result."""
     all_answered(cursor)
+    leave_question(cursor)
+
+
+def _answered(cursor: Cursor, asked: _Question) -> Any:
     if not asked.words.strip():
         raise UsageError("the instruction is empty; say what is to be done, or answered")
     if SAVE in cursor.context.toolbox:
@@ -206,60 +204,55 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
             f"a tool of yours is named {SAVE!r}, by which the result is handed over; "
             "rename it with @tool(name=...)"
         )
-    _open_question(cursor, asked)
-    text = f"{asked.words}\n\n{asked.about} {_object_text(cursor, asked)}. {asked.hand}"
-    text += _content(cursor, asked)
-    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
-    cursor.replay_queue = ReplayQueue()
-    while advance(cursor) is not None:
-        pass
-    return _result(cursor, asked.in_words)
+    # The conversation's own cursor stays where it is, unless the question needs the person.
+    question = Cursor(cursor.context, cursor.head)
+    try:
+        _open_question(question, asked)
+        about, content = _about(question, asked)
+        text = f"{asked.words}\n\n{asked.about} {about}. {asked.hand}{content}"
+        question.write(Asked(well_formed(text)), at=question.context.clock())
+        while advance(question) is not None:
+            pass
+        return _result(question, asked.in_words)
+    finally:
+        if not is_over(question):
+            cursor.stand_at(question)
 
 
-def _main_opening(state: State) -> Opened:
-    """Return the opening of the session's main work, with the current inputs."""
-    opened = state.opened if state.main_work is None else state.main_work.opened
-    return replace(opened, inputs=state.opened.inputs)
-
-
-def _open_question(cursor: Cursor, asked: _Question) -> None:
-    opened = _main_opening(cursor.state)
+def _open_question(question: Cursor, asked: _Question) -> None:
+    journal, opened = question.context.journal, question.state.opened
+    number = 1 + sum(journal[other].parent == question.head for other in journal.questions)
     new = (asked.named,) if asked.named and asked.named[0] else ()
     inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
-    cursor.write(replace(opened, inputs=inputs, outputs=outputs, aside=True))
+    event = replace(opened, inputs=inputs, outputs=outputs, question=number)
+    meta: dict[str, Any] = {QUESTION: asked.words}
+    question.write(event, **meta)
 
 
-def _object_text(cursor: Cursor, asked: _Question) -> str:
-    """Return what a question is about: the name of an object, or plain data as JSON."""
-    if asked.named:
-        return cursor.state.name_of(asked.named[1])
-    data = cursor.context.hide(plain_data(asked.value))
-    return f"this {type(asked.value).__name__}: {readable_json(data)}"
-
-
-def _content(cursor: Cursor, asked: _Question) -> str:
-    """Return the content of an object, as the end of a question; "" for plain data, and for an
-    object without a readable text."""
-    context, named_object = cursor.context, asked.named and asked.named[1]
-    value = context.values.value(named_object) if named_object else None
+def _about(question: Cursor, asked: _Question) -> tuple[str, str]:
+    """Return what a question is about: the name of an object, or plain data as JSON; and the
+    content of the object, as the end of the question ("" where it has no readable text)."""
+    context = question.context
+    if asked.named is None:
+        data = context.hide(plain_data(asked.value))
+        return f"this {type(asked.value).__name__}: {readable_json(data)}", ""
+    name, value = question.state.name_of(asked.named[1]), context.values.value(asked.named[1])
     # An address in memory would say nothing.
-    if not named_object or has_no_text(type(value)):
-        return ""
-    return f"\n\n{cursor.state.name_of(named_object)} holds {context.content_text(value)}"
+    is_readable = not has_no_text(type(value))
+    return name, f"\n\n{name} holds {context.content_text(value)}" if is_readable else ""
 
 
 def _result(cursor: Cursor, in_words: bool) -> Any:
-    """Return what was saved, or answered `in_words`, and return to the session's main work."""
+    """Return what was saved, or answered `in_words`."""
     state = cursor.state
     if state.open:
         calls = [f"{call.id} ({call.tool})" for call in waiting_calls(cursor)] or list(state.open)
         raise Unfinished(f"no result without you, for these wait: {', '.join(calls)}; {_GO_ON}")
-    if isinstance(cursor.next_step, AskModel) and not cursor.turn_limit_reached:
+    if not is_over(cursor):
         raise Unfinished(f"the model has not answered yet; {_GO_ON}")
     answers, output = [*cursor.context.values.outputs(state).values()], state.opened.outputs[RESULT]
     if in_words and not state.done:
         answers = [*_answers_in_words(cursor, output)]
-    cursor.write(_main_opening(state))
     if not answers:
         raise Unfinished(f"the model saved no {output.kind} and wrote: {state.reply_text!r:.200}")
     return answers[0]
@@ -300,15 +293,16 @@ def _object(cursor: Cursor, obj: Any) -> _Named | None:
     existing = state.contents.get((kind_given, content)) if content else None
     if existing is not None:
         return "", state.objects[existing]
-    name = _unused(cursor, kind_given.lower(), content)
+    name = _input_name(cursor, kind_given.lower(), (kind_given, content))
     return name, cursor.context.values.add_input(name, obj)
 
 
-def _unused(cursor: Cursor, variable: str, content: str) -> str:
-    """Return an unused name for an input; a value without a content digest gets one that no branch
-    has."""
-    events = (entry.event for entry in cursor.context.journal) if not content else ()
-    used_names = {name for e in events if isinstance(e, Opened) for name, _ in e.inputs}
+def _input_name(cursor: Cursor, variable: str, wanted: tuple[str, str]) -> str:
+    """Return the name of a new input, of a type and a content: on all branches it names this value.
+
+    A value without a content digest has a name of its own.
+    """
+    opened = (e.event for e in cursor.context.journal if isinstance(e.event, Opened))
+    held = {name: (ref.kind, ref.content) for event in opened for name, ref in event.inputs}
     names = (variable if number == 1 else f"{variable}_{number}" for number in count(1))
-    existing = cursor.state.by_producer
-    return next(n for n in names if Producer(input=n) not in existing and n not in used_names)
+    return next(n for n in names if n not in held or (wanted[1] and held[n] == wanted))

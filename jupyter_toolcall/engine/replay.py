@@ -206,9 +206,10 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
             return _replay_response(cursor, recorded_entry, event, recorded_state, state)
         case Decided(decision="approve" | "edit") as event:
             return _replay_approval(cursor, recorded_entry, event, state)
-        case Decided(call_id, "answer", arguments=Mapping()) if _request_differs(
-            cursor, recorded_entry
+        case Decided(call_id, "answer", arguments=Mapping() as asked) if (
+            asked != cursor.arguments_to_run(state.calls[call_id])
         ):
+            # The request to the person is another one here.
             cursor.supersede(call_id)
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Started(call_id) as event:
@@ -222,12 +223,21 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
         case Finished(call_id, by="session") as event:
             cursor.replay_queue.position += 1
             return _replay_result(cursor, recorded_entry, event, state.calls[call_id], state)
-        case Replied() as reply:
-            cursor.replay_queue.position += 1
-            return _replay_reply(cursor, reply, recorded_entry, recorded_state, state)
+        case Replied():
+            is_stale = state.stale or results_changed(recorded_state, state)
+            return _repeat(cursor, recorded_entry, is_stale)
+    return _repeat(cursor, recorded_entry)
+
+
+def _repeat(cursor: Cursor, recorded_entry: Entry, is_stale: bool = False) -> Entry:
+    """Repeat a recorded event unchanged: an approval allows nothing else than it did.
+
+    A reply is marked as stale if the results before it have changed.
+    """
     cursor.replay_queue.position += 1
-    is_verified, meta = recorded_entry.verified, recorded_entry.meta
-    return _write_again(cursor, recorded_entry.event, recorded_entry, verified=is_verified, **meta)
+    event, verified = recorded_entry.event, recorded_entry.verified
+    meta = repeated_meta(recorded_entry, is_stale)
+    return _write_again(cursor, event, recorded_entry, verified=verified, **meta)
 
 
 def _write_again(
@@ -244,14 +254,6 @@ def _write_again(
     return cursor.write(event, may_wait=may_wait, **meta)
 
 
-def _replay_reply(
-    cursor: Cursor, reply: Replied, recorded_entry: Entry, recorded_state: State, state: State
-) -> Entry:
-    """Repeat a reply; it is marked as stale if the results before it have changed."""
-    meta = repeated_meta(recorded_entry, state.stale or results_changed(recorded_state, state))
-    return _write_again(cursor, reply, recorded_entry, verified=recorded_entry.verified, **meta)
-
-
 def _replay_approval(
     cursor: Cursor, recorded_entry: Entry, event: Decided, state: State
 ) -> Entry | None:
@@ -262,7 +264,7 @@ def _replay_approval(
         ready, of_scheme = cursor.prepared(call, state)
     except CallError:
         # The call fails here, and the decision stays for a branch on which it can run.
-        return _keep_approval(cursor, event, recorded_entry)
+        return _repeat(cursor, recorded_entry)
     allowed = permission_of_policy(cursor, call, ready)
     holds = _holds(cursor, recorded_entry, event, ready)
     follows = not holds and cursor.replay_queue.approves_following
@@ -273,7 +275,7 @@ def _replay_approval(
     if (of_scheme or holds or isinstance(allowed, Run)) and not ready.tool.for_person:
         if not (of_scheme or holds):
             # Only the current policy can start the call: the old approval does not hold.
-            return _keep_approval(cursor, event, recorded_entry)
+            return _repeat(cursor, recorded_entry)
         cursor.replay_queue.position += 1
         meta = repeated_meta(recorded_entry)
         if event.approval_digest != ready.approval_digest:
@@ -284,14 +286,7 @@ def _replay_approval(
     if isinstance(allowed, Refuse):
         return _reject(cursor, event.call_id, allowed)
     # The person is asked again, about the call as the person edited it.
-    return _keep_approval(cursor, event, recorded_entry) if call.edited else None
-
-
-def _keep_approval(cursor: Cursor, event: Decided, recorded_entry: Entry) -> Entry:
-    """Repeat an approval unchanged, with its old approval digest; it allows nothing else."""
-    cursor.replay_queue.position += 1
-    meta = repeated_meta(recorded_entry)
-    return _write_again(cursor, event, recorded_entry, verified=recorded_entry.verified, **meta)
+    return _repeat(cursor, recorded_entry) if call.edited else None
 
 
 def _replay_response(
@@ -302,9 +297,7 @@ def _replay_response(
     if not is_same_round(call, recorded_call, event.round):
         cursor.supersede(call.id)
         return execute_step(cursor, step_of(call), state)
-    cursor.replay_queue.position += 1
-    is_verified, meta = recorded_entry.verified, repeated_meta(recorded_entry)
-    return _write_again(cursor, event, recorded_entry, verified=is_verified, **meta)
+    return _repeat(cursor, recorded_entry)
 
 
 def _reject(cursor: Cursor, call_id: str, refused: Refuse) -> Entry:
@@ -325,13 +318,6 @@ def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: Prepare
     if cursor.fresh or ready.tool.repeatable or end is None:
         return True
     return _is_at_hand(cursor, ready, end)
-
-
-def _request_differs(cursor: Cursor, recorded_entry: Entry) -> bool:
-    """Return whether a request to a person has other arguments here than those recorded."""
-    event = recorded_entry.event
-    assert isinstance(event, Decided)
-    return cursor.arguments_to_run(cursor.state.calls[event.call_id]) != event.arguments
 
 
 def _replay_start(
@@ -394,7 +380,8 @@ def _start_as_recorded(
         return None
     cut_off = queue.has_unknown_outcome(call.id)
     # A recorded round of input is repeated: the tool does not ask the person again.
-    is_kept = not cursor.fresh or _asks_for_input(cursor, call)
+    asks_for_input = call.open_round is not None or queue.asks_for_input(call.id)
+    is_kept = not cursor.fresh or asks_for_input
     at_hand = is_kept and _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
     if ready.approval_digest != recorded or not (at_hand or cut_off):
         return None
@@ -403,10 +390,6 @@ def _start_as_recorded(
     started = start_of(call, ready, event.rule if by_policy else None)
     entry = _write_again(cursor, started, recorded_entry, may_wait=at_hand, **meta)
     return cursor.keep_prepared(entry, ready)
-
-
-def _asks_for_input(cursor: Cursor, call: CallRecord) -> bool:
-    return call.open_round is not None or cursor.replay_queue.asks_for_input(call.id)
 
 
 def _replay_result(

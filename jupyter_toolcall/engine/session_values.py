@@ -392,10 +392,6 @@ class SessionValues:
         ]
         return any(map(self.value_store.is_named, names))
 
-    def save_results(self, ready: PreparedCall, outcome: Outcome) -> tuple[str, ...]:
-        """Put the results of a call into the value store; return why some are not stored."""
-        return self.save(name for name, _ in ready.results(outcome))
-
     def save(self, names: Iterable[str]) -> tuple[str, ...]:
         """Put values into the value store; return why some are not stored."""
         if self.value_store is None:

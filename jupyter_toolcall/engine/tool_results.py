@@ -154,14 +154,11 @@ def new_object(
     while not recorded.content and name in values.by_digest:
         attempt_number += 1
         name = digest("made", ready.approval_digest, ready.call_id, index, attempt_number)
-    ref = Made(kind, name, recorded.content, shown=value.text_label() if _is_text(value) else "")
+    # `isinstance` would ask the value for its `__class__`.
+    shown = value.text_label() if issubclass(type(value), StandsForText) else ""
+    ref = Made(kind, name, recorded.content, shown=shown)
     values.store(ref, recorded)
     return ref
-
-
-def _is_text(value: Any) -> bool:
-    # `isinstance` would ask the value for its `__class__`.
-    return issubclass(type(value), StandsForText)
 
 
 # -- results that set variables -------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
+from ..core.branches import replies_beside
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, ModelError, UsageError
 from ..core.events import (
@@ -34,7 +35,7 @@ from ..schemes.requests import recorded_reply, with_secret_values
 from ..tools.tool import Tool, parameters_schema
 from ..tools.tool_version import PYTHON
 from .call_effects import call_effect
-from .cursor import Cursor, RunningCall
+from .cursor import Cursor, RunningCall, ignore
 from .execution import Execution, execute_call, milliseconds
 from .input_rounds import with_response
 from .permission import (
@@ -103,7 +104,8 @@ def request_reply(cursor: Cursor, request: Request) -> Reply | None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
     secrets = cursor.context.secrets
     try:
-        sent = with_secret_values(request, secrets)
+        beside = replies_beside(cursor.context.journal, cursor.head)
+        sent = replace(with_secret_values(request, secrets), beside=beside)
         reply = interruptible(uncut_reply, cursor.context.model, sent, cursor.context.on_wait)
     except ModelError as error:
         # A provider may quote what it was sent.
@@ -319,7 +321,8 @@ def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str)
     """Record how a call ended; `effect` is what it sent or replaced, in a sentence."""
     meta, outcome = dict(ran.meta), ran.outcome
     is_not_begun = isinstance(outcome, Interrupted) and not outcome.ran
-    if is_not_begun and _start_count(cursor, ready.call_id) > 1:
+    run = call_run(cursor.state.calls[ready.call_id])
+    if is_not_begun and cursor.context.call_index.starts[run] > 1:
         # This execution did not begin, but an earlier one, or the part before a question, did.
         outcome = Interrupted()
     if effect and not isinstance(ran.outcome, WITHOUT_RESULT):
@@ -327,11 +330,6 @@ def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str)
     if ready.tool.server:
         meta["server"] = ready.tool.server
     return cursor.write(Finished(ready.call_id, outcome), **meta)
-
-
-def _start_count(cursor: Cursor, call_id: str) -> int:
-    """Return how often a call has started with this approval digest, on any branch."""
-    return cursor.context.call_index.starts[call_run(cursor.state.calls[call_id])]
 
 
 Note = Callable[[Any], None]
@@ -360,11 +358,7 @@ def _hooked(
 
     A session without hooks skips the contexts: most have none.
     """
-    return _entered(contexts, inner) if contexts else nullcontext(_ignore)
-
-
-def _ignore(result: Any) -> None:
-    """Take a result, and do nothing."""
+    return _entered(contexts, inner) if contexts else nullcontext(ignore)
 
 
 @contextmanager

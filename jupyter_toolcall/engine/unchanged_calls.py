@@ -99,8 +99,10 @@ class _UnchangedCalls:
                 return self._is_unchanged(call_id)
             case Started(call_id):
                 return self._is_unchanged(call_id) and self._has_same_code(entry, call_id)
-            case Finished(call_id):
-                return call_id in self.ids and self._ends(self.recorded.calls[call_id])
+            case Finished(call_id) if call_id in self.ids:
+                for ref in self.recorded.calls[call_id].produced:
+                    self.now = introduce(self.now, ref)
+                return True
         return False
 
     def _results_changed(self) -> bool:
@@ -111,11 +113,6 @@ class _UnchangedCalls:
             for call_id in self.latest
             if call_id in calls and call_id not in self.ids
         )
-
-    def _ends(self, call: CallRecord) -> bool:
-        for ref in call.produced:
-            self.now = introduce(self.now, ref)
-        return True
 
     def _has_same_code(self, entry: Entry, call_id: str) -> bool:
         """Return whether the repeated start refers to the same code of its tool as recorded."""

@@ -147,21 +147,17 @@ def _outside(event: Event) -> Iterable[Made]:
 def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:
     """Return the first difference of two branches in words, "" for none."""
     for was, now in zip_longest(path, replayed):
-        if was is None or now is None or was.id != now.id:
-            return _divergence(was, now, cursor)
+        if now is None:
+            return f"{_where(was, cursor)} was recorded, and did not come about again"
+        if was is None:
+            return f"{_where(now, cursor)} was not recorded"
+        if was.id != now.id:
+            difference = first_difference(to_json(was.event), to_json(now.event))
+            return f"{_where(was, cursor)}: {difference}"
     return ""
 
 
-def _divergence(was: Entry | None, now: Entry | None, cursor: Cursor) -> str:
-    if now is None:
-        return f"{_where(was, cursor)} was recorded, and did not come about again"
-    if was is None:
-        return f"{_where(now, cursor)} was not recorded"
-    return f"{_where(was, cursor)}: {first_difference(to_json(was.event), to_json(now.event))}"
-
-
-def _where(entry: Entry | None, cursor: Cursor) -> str:
+def _where(entry: Entry, cursor: Cursor) -> str:
     """Return what an entry is about: a call by its number and tool, or else its kind."""
-    event = entry.event if entry else None
-    call = cursor.state.calls.get(call_id_of(event)) if event else None
-    return f"call {call.step}, {call.tool}" if call else type(event).__name__.lower()
+    call = cursor.state.calls.get(call_id_of(entry.event))
+    return f"call {call.step}, {call.tool}" if call else type(entry.event).__name__.lower()

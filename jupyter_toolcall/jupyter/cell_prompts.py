@@ -15,7 +15,7 @@ from ..core.recorded_data import replace
 from ..core.text import nearest_name
 from ..engine.cursor import Cursor
 from ..engine.forks import unfinished_replay
-from ..engine.prompts import end_interrupted_reply, prompt_event, repeat_prompt
+from ..engine.prompts import continue_conversation, prompt_event, repeat_prompt
 from ..engine.replay_queue import ReplayQueue
 from ..session.session import Session
 from ..tools.table_classes import may_quote_cells
@@ -80,7 +80,7 @@ def add_prompt(session: Session, text: str, fresh: bool) -> Session:
     if same := [*_same_prompts(journal, cursor.head, asked)]:
         prompt, recorded = _recorded_last(journal, same)
         return session.at(Cursor(context, prompt, recorded))
-    end_interrupted_reply(cursor)
+    continue_conversation(cursor)
     entry = journal.append(cursor.head, asked, {"at": context.clock()})
     return session.at(Cursor(context, entry.id))
 

@@ -21,6 +21,7 @@ from ..core.recorded_data import replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor, SessionContext
+from ..engine.forks import leave_question
 from ..engine.outdated import changed_tools
 from ..engine.recorded_results import with_recorded_results
 from ..engine.session_values import SessionValues
@@ -236,6 +237,7 @@ class Cells:
             self._options[name] = options
             head = _opening_entry(context.journal, None, opened)
             return self.keep(Session.here(Cursor(context, head), name))
+        leave_question(existing.cursor)
         if options.written & SET_UP:
             merged = merged_options(self._options[existing.name], options)
             existing = self._set_up_again(existing, merged, variables)

@@ -116,7 +116,7 @@ class Notebook:
         controller.save = self._saver(controller, since, options.quiet)
         controller.stepping = options.step
         self.controllers[session.name] = controller
-        cell_id = self._shell_message().get("metadata", {}).get("cellId") or session.state.prompt
+        cell_id = cell_message(self.shell).get("metadata", {}).get("cellId") or session.state.prompt
         run = CellRun(options, str(cell_id), variables, panel)
         attached = (extension.attach(session, run) for extension in self.cells.extensions.values())
         controller.extensions = tuple(filter(None, attached))
@@ -147,12 +147,6 @@ class Notebook:
     def _print_notes(self) -> None:
         for note in self.cells.notes():
             print_text(f"toolchat: {note}")
-
-    def _shell_message(self) -> Mapping[str, Any]:
-        """Return the message that runs the cell; empty where there is no kernel."""
-        kernel = getattr(self.shell, "kernel", None)
-        message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
-        return message
 
     async def _panel_answers(self, controller: PanelController) -> bool:
         """Return whether a panel can be heard in this kernel while a cell waits."""
@@ -297,11 +291,16 @@ def _result(session: Session, options: Options) -> Session:
     return session.shown()
 
 
-def allows_input(shell: Any) -> bool:
-    """Return whether a person can be there: runners without a front end allow no input."""
+def cell_message(shell: Any) -> Mapping[str, Any]:
+    """Return the message that runs the cell; empty where there is no kernel."""
     kernel = getattr(shell, "kernel", None)
     message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
-    return bool(message.get("content", {}).get("allow_stdin", False))
+    return message
+
+
+def allows_input(shell: Any) -> bool:
+    """Return whether a person can be there: runners without a front end allow no input."""
+    return bool(cell_message(shell).get("content", {}).get("allow_stdin", False))
 
 
 def display_output(data: Mapping[str, Any], keeps: bool = False) -> Any:

@@ -199,7 +199,7 @@ def terminal_update(shown: int) -> str:
     call_line = import_module(".client_view", __package__).call_line
     reasons = import_module(".input_line", __package__).reasons
     session = NotebookHost(current_notebook(), _serving().name).controller().session
-    cursor, hide = session.cursor, session.cursor.context.hide
+    cursor, state, hide = session.cursor, session.state, session.cursor.context.hide
     waiting = [
         {
             "call": call.id,
@@ -208,9 +208,7 @@ def terminal_update(shown: int) -> str:
             "by": call.asked_call.by or "the model",
             "asks": call.waits_for_input,
             "about": [hide(text) for text in reasons(session, call)[0]],
-            "bound": decisions.current_approval_digest(
-                cursor, session.state.call(call.id), session.state
-            ),
+            "bound": decisions.current_approval_digest(cursor, state.call(call.id), state),
         }
         for call in session.pending
     ]

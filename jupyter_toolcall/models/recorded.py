@@ -11,7 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from itertools import zip_longest
@@ -99,7 +99,7 @@ class Recorded:
 
     def _matching_turns(self, request: Request) -> list[Turn]:
         """Return the turns that had this very request, one on each branch."""
-        number = request.turn + 1
+        number = request.turn + request.beside + 1
         turns = [(course, turn) for course in self.courses if (turn := course.turn(number))]
         if not turns:
             raise ModelError(f"{self.file} {self._missing_turn(number)}.\n{OTHER_MODEL}")
@@ -157,9 +157,8 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
     if part or file.suffix == NOTEBOOK or file.read_bytes().startswith(journal):
         replies = import_module("..session.notebook_replies", __package__)
         return replies.courses(file, name, part), "", ""
-    tape = recording_file.read_tape(file, name)
-    note = recording_file.partial_line_note(tape, name)
-    return (tape.course,), note, digest("tape", repr(tape.course))[:12]
+    tape, note = recording_file.read_tape(file, name)
+    return tape.courses, note, digest("tape", *map(repr, tape.courses))[:12]
 
 
 class Recording:
@@ -205,22 +204,19 @@ class Recording:
     def __call__(self, request: Request) -> Reply | None:
         """Return the model's reply, once it is on disk. Raises ModelError."""
         self._update()
-        course = self._tape.course
-        turn = course.turn(request.turn + 1)
-        other: Difference | None = None
-        if turn is not None:
-            other = difference(course, turn, request, redacting(os.environ))
-        elif request.turn and course.turns:
-            before = request.messages[: len(course.messages)]
-            other = message_difference(course.messages, before, redacting(os.environ))
-        if other is not None:
-            raise self._another_course(f"turn {request.turn + 1} differs in {other}")
+        courses, number = self._tape.courses, request.turn + request.beside + 1
+        course = next((course for course in courses if course.turn(number)), courses[-1])
+        turn, hide = course.turn(number), redacting(os.environ)
+        while (other := difference(course, turn, request, hide)) and not turn and request.beside:
+            # A question was asked beside the conversation: it is a course of its own.
+            course = course.until(course.last.number - 1)
+        why = f"turn {number} differs in {other}" if other else ""
         if turn is not None and turn.model != self._name:
-            raise self._another_course(
-                f"turn {turn.number} was said by {turn.model}, and not by {self._name}"
-            )
-        if turn is not None and turn.server and turn.server != server_digest(self.model):
-            raise self._another_course(f"turn {turn.number} is of a model at another server")
+            why = why or f"turn {number} was said by {turn.model}, and not by {self._name}"
+        if turn is not None and turn.server not in ("", server_digest(self.model)):
+            why = why or f"turn {number} is of a model at another server"
+        if why:
+            raise ModelError(f"{self.file} holds another course: {why}.\n{ELSEWHERE}")
         if turn is not None:
             return speak(turn.reply, vars(self).get("on_text"))
         for listener in LISTENERS:
@@ -228,7 +224,7 @@ class Recording:
                 setattr(self.model, listener, vars(self)[listener])
         reply = uncut_reply(self.model, request)
         if isinstance(reply, Reply):
-            self._record(request, reply)
+            self._record(course, request, reply)
         return reply
 
     def _update(self) -> None:
@@ -237,29 +233,28 @@ class Recording:
         if not self.path.exists() or self.path.stat().st_size != self._tape.size:
             self._tape, _ = recording_file.open_tape(self.path, self.file)
 
-    def _another_course(self, why: str) -> ModelError:
-        return ModelError(f"{self.file} holds another course: {why}.\n{ELSEWHERE}")
-
     @property
     def _name(self) -> str:
         named = (getattr(self.model, key, None) for key in ("identity", "name"))
         return str(next(filter(None, named), type(self.model).__name__))
 
-    def _record(self, request: Request, reply: Reply) -> None:
+    def _record(self, course: Course, request: Request, reply: Reply) -> None:
         at = datetime.fromtimestamp(self.clock(), UTC).isoformat(timespec="seconds")
         tape = self._tape
         try:
-            data = recording_file.line(tape.course, request, reply, self._name, at)
+            data = recording_file.line(course, request, reply, self._name, at)
+            if course is not tape.courses[-1]:
+                data["after"] = course.last.number
             if server := server_digest(self.model):
                 data["server"] = server
             if hasattr(self.model, "body"):
                 data["body"] = digest("body", self.model.body(request))
             data = redacting(os.environ)(data)
             self._unwritten = recording_file.line_bytes(data)
-            course = recording_file.with_line(tape.course, data)
+            courses = recording_file.with_line(tape.courses, data)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
-        self._tape = recording_file.Tape(course, tape.whole, tape.size)
+        self._tape = replace(tape, courses=(*courses,))
         self._write()
 
     def _write(self) -> None:
@@ -273,10 +268,11 @@ class Recording:
                 f"the reply is here, and {self.file} cannot be written ({error.strerror}); "
                 "make room, and go on: nobody is asked twice"
             ) from None
-        self._tape, self._unwritten = recording_file.Tape(self._tape.course, size, size), b""
+        self._tape, self._unwritten = replace(self._tape, whole=size, size=size), b""
 
 
 # -- the first difference between a request and the recorded one ------------------------------
+
 
 AROUND = 24
 """Characters that are quoted before a difference."""
@@ -310,11 +306,17 @@ def _quoted(text: str, start: int) -> str:
     return f"“{'…' if start else ''}{cut}”" if text else NOTHING
 
 
-def difference(course: Course, turn: Turn, request: Request, hide: Hide) -> Difference | None:
-    """Return where a request first differs from that of a turn, None if it does not.
+def difference(
+    course: Course, turn: Turn | None, request: Request, hide: Hide
+) -> Difference | None:
+    """Return where a request first differs from that of a turn, or (None) from all messages of a
+    course, which come before it; None if it does not differ.
 
     What was recorded had its secrets hidden, so they are hidden in what differs too.
     """
+    if turn is None:
+        before = request.messages[: len(course.messages)]
+        return message_difference(course.messages, before, hide)
     messages = course.messages[: turn.message_count]
     return message_difference(messages, request.messages, hide) or _offer_difference(
         turn, request, hide

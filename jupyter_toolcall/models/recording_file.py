@@ -82,6 +82,11 @@ class Course:
     turns: tuple[Turn, ...] = ()
     messages: tuple[KeptMessage, ...] = ()
 
+    def until(self, number: int) -> Course:
+        """Return this course up to a turn; 0 is before the first."""
+        kept = Course(tuple(turn for turn in self.turns if turn.number <= number))
+        return replace(kept, messages=self.messages[: kept.last.message_count])
+
     @property
     def last(self) -> Turn:
         """The last turn; one without a number if there is none."""
@@ -106,7 +111,7 @@ class Course:
 def line(course: Course, request: Request, reply: Reply, model: str, at: str) -> Json:
     """Return a turn as the line that follows a course: what is new in it, and the reply."""
     before = course.last
-    data: Json = {"turn": request.turn + 1, "model": model, "at": at}
+    data: Json = {"turn": request.turn + request.beside + 1, "model": model, "at": at}
     if request.system != before.system:
         data["system"] = request.system
     definitions = [tool.definition() for tool in request.tools]
@@ -173,32 +178,37 @@ def line_bytes(data: Json) -> bytes:
 # -- lines as a course --------------------------------------------------------------------
 
 
-def read_course(data: bytes, where: str) -> tuple[Course, int]:
-    """Return the course that the whole lines hold, and how many bytes they are.
+def read_courses(data: bytes, where: str) -> tuple[tuple[Course, ...], int]:
+    """Return the courses that the whole lines hold, the newest last, and how many bytes they are.
 
-    Only the end can be torn. Raises UsageError, which names the line, if another line is no turn.
+    A question beside the conversation is a course of its own, and so is the conversation after it:
+    they share the turns before. Only the end can be torn. Raises UsageError, which names the line,
+    if another line is no turn.
     """
-    course, whole = Course(), 0
+    courses, whole = [Course()], 0
     # Only this ends a line: JSON may hold other ends as they are.
     lines = data.split(b"\n")
     for number, text in enumerate(lines, 1):
         last = number == len(lines)
         if text.strip():
             try:
-                course = with_line(course, json.loads(text.decode()))
+                courses = with_line(courses, json.loads(text.decode()))
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                if last and (course.turns or _BEGINS.startswith(text[: len(_BEGINS)])):
+                if last and (courses[-1].turns or _BEGINS.startswith(text[: len(_BEGINS)])):
                     break
                 why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:80]
                 raise UsageError(
                     f"{where} is no recording: line {number} is no turn ({why})"
                 ) from None
         whole += len(text) + (not last)
-    return course, whole
+    return (*courses,), whole
 
 
-def with_line(course: Course, data: Json) -> Course:
-    """Return a course with the turn of a line. Raises what reading wrong data raises."""
+def with_line(courses: Sequence[Course], data: Json) -> list[Course]:
+    """Return the courses with the turn of a line. Raises what reading wrong data raises."""
+    *earlier, course = courses
+    if "after" in data:
+        earlier, course = [*courses], course.until(int(data["after"]))
     before = course.last
     new = {tool["name"]: tool for tool in data.get("tools", ())}
     turn = Turn(
@@ -214,7 +224,7 @@ def with_line(course: Course, data: Json) -> Course:
     )
     if turn.number <= before.number:
         raise ValueError(f"turn {turn.number} stands behind turn {before.number}")
-    return course.then(turn, [message_of(message, before) for message in data["told"]])
+    return [*earlier, course.then(turn, [message_of(message, before) for message in data["told"]])]
 
 
 def message_of(data: Json, before: Turn = _BEFORE) -> Message:
@@ -234,9 +244,9 @@ def message_of(data: Json, before: Turn = _BEFORE) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """What a file holds: its course, the bytes of its whole lines, and all its bytes."""
+    """What a file holds: its courses, the bytes of its whole lines, and all its bytes."""
 
-    course: Course
+    courses: tuple[Course, ...]
     whole: int = 0
     size: int = 0
 
@@ -264,29 +274,26 @@ def open_tape(path: Path, name: str) -> tuple[Tape, str]:
     """
     try:
         with path.open("ab"):
-            tape = read_tape(path, name)
-            if tape.whole < tape.size:
+            tape, note = read_tape(path, name)
+            if note:
                 os.truncate(path, tape.whole)
-                return Tape(tape.course, tape.whole, tape.whole), partial_line_note(tape, name)
     except OSError as error:
         raise UsageError(f"{name} cannot be written ({error.strerror})") from None
-    return tape, ""
+    return replace(tape, size=tape.whole), note
 
 
-def read_tape(path: Path, name: str) -> Tape:
-    """Return what a file holds. Raises UsageError for what is no recording, and OSError."""
+def read_tape(path: Path, name: str) -> tuple[Tape, str]:
+    """Return what a file holds, and a note where its last line is torn ("" where it is whole).
+
+    Raises UsageError for what is no recording, and OSError.
+    """
     data = path.read_bytes()
-    course, whole = read_course(data, name)
-    return Tape(course, whole, len(data))
-
-
-def partial_line_note(tape: Tape, name: str) -> str:
-    """Return a note about a recording whose last line is torn, "" for a whole one."""
+    tape = Tape(*read_courses(data, name), len(data))
     if tape.whole == tape.size:
-        return ""
-    count = len(tape.course.turns)
+        return tape, ""
+    count = len({turn.number for course in tape.courses for turn in course.turns})
     turns = f"{count_text(count, 'turn')} before it {'is' if count == 1 else 'are'}"
-    return f"the last line of {name} is torn and is left out; {turns} whole"
+    return tape, f"the last line of {name} is torn and is left out; {turns} whole"
 
 
 def append_line(path: Path, tape: Tape, line: bytes) -> int:

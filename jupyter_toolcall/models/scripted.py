@@ -19,7 +19,8 @@ class Scripted:
     """A model that replies from a list, one item a turn, and needs no network.
 
     It keeps no position: the turn is the number of replies so far, so a fork or a replay gets
-    the same replies. After the last item its reply is empty.
+    the same replies. Replies to questions (`transform`, `query`) count too. After the last item
+    its reply is empty.
 
     In the scheme `select` a script may leave out `selectTools`: the first reply that needs it
     then begins with one such call, for the tools of this turn and of all later ones.
@@ -61,7 +62,7 @@ class Scripted:
 
     def __call__(self, request: Request) -> Reply:
         # What clients of a served session called is not in the script.
-        turn = request.turn - request.client_turns
+        turn = request.turn + request.beside - request.client_turns
         if turn >= len(self.items):
             return Reply()
         texts, items = self.items[turn]
@@ -81,7 +82,7 @@ class Scripted:
         if self._selects or SELECT not in [tool.name for tool in request.tools]:
             return []
         missing = {tool.name for tool in request.deferred}
-        turn = request.turn - request.client_turns
+        turn = request.turn + request.beside - request.client_turns
         if all(tool not in missing for tool, _ in self.items[turn][1]):
             return []
         wanted = (tool for _, calls in self.items[turn:] for tool, _ in calls)

@@ -63,14 +63,11 @@ def with_short_names(request: Request) -> tuple[Request, Mapping[str, str]]:
     forms = short_names(names.union(sent.name for sent in request.first))
     if not forms:
         return request, {}
-    renamed = replace(
-        request,
-        tools=tuple(_renamed(tool, forms) for tool in request.tools),
-        deferred=tuple(_renamed(tool, forms) for tool in request.deferred),
-        first=tuple(_renamed(tool, forms) for tool in request.first),
-        messages=tuple(_message(message, forms) for message in request.messages),
-    )
-    return renamed, {form: name for name, form in forms.items()}
+    tools = {"tools": request.tools, "deferred": request.deferred, "first": request.first}
+    renamed = {key: tuple(_renamed(tool, forms) for tool in tools[key]) for key in tools}
+    messages = tuple(_message(message, forms) for message in request.messages)
+    names_by_form = {form: name for name, form in forms.items()}
+    return replace(request, messages=messages, **renamed), names_by_form
 
 
 def _renamed(tool: AnyTool, forms: Mapping[str, str]) -> AnyTool:

@@ -92,6 +92,7 @@ class Request:
             name declares them once.
         turn: How many replies there were before, on this branch.
         client_turns: How many of them clients of a served session gave in the model's place.
+        beside: How many replies questions beside this branch got before (`transform`, `query`).
         newest: The name of the newest object of each type, such as `{"Potato": "Potato#2"}`.
         first: The definitions of tools as they were first sent, in the order of turns, and by
             name within one; a tool whose arguments changed is there again.
@@ -124,6 +125,7 @@ class Request:
     marked: bool = field(default=False, compare=False, repr=False)
     cut_off: int = 0
     client_turns: int = 0
+    beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,10 @@ def conversation_fold(
 
     def add_entry(sent: SentConversation, entry: Entry) -> SentConversation:
         message: Message
-        keys = _marker_keys(entry)
-        match entry.event:
+        event = entry.event
+        # The markers of another machine's entry stand for no values.
+        keys = event.secrets if entry.verified and isinstance(event, Asked | Replied) else ()
+        match event:
             case Asked(text):
                 message = User(text, keys)
             case Replied() as reply:
@@ -154,12 +156,6 @@ def _with_request(
         lines = lines.update(reply.news.splitlines())
     messages, waiting = _with_news(sent.messages, reply.news), len(reply.calls)
     return SentConversation(messages, first, by_name, lines, sent.turns + 1, waiting, sent.marked)
-
-
-def _marker_keys(entry: Entry) -> tuple[str, ...]:
-    """Return the markers that stand for values; those of another machine's entry do not."""
-    event = entry.event
-    return event.secrets if entry.verified and isinstance(event, Asked | Replied) else ()
 
 
 def compose_request(state: State, sent: SentConversation, offer: Offer) -> Request:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..core.branches import replies_beside
 from ..core.call_record import CallRecord
 from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.events import Asked, Decided, Finished, Replied
@@ -70,6 +71,7 @@ def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
                 new.append(User(text))
             case Replied() as reply:
                 turn = _turn(journal, state, before, reply)
+                turn = replace(turn, number=turn.number + replies_beside(journal, entry.id))
                 if isinstance(scheme, Native):
                     # Its calls stand in its text, and are read from there again.
                     turn = replace(turn, reply=replace(turn.reply, calls=(), said=None))

@@ -467,12 +467,18 @@ class Session:
     def transform(self, obj: Any, instruction: str) -> Any:
         """Ask the model to transform an object; return the result, a value of the same type.
 
+        The model knows the conversation so far. The question is a branch of its own with a name
+        such as "Peel it.": `checkout` shows its calls and objects. The conversation continues
+        as if it had not been asked.
+
         Args:
             obj: A value, or the name of an object.
             instruction: What to do with it, such as "Peel it."
 
         Raises:
-            Unfinished: A call waits for a person, or nothing was saved.
+            Unfinished: A call waits for a person, or nothing was saved. Where one waits, `decide`
+                and `run`; `outputs["result"]` is the result then, and the next prompt continues
+                the conversation.
         """
         return prompts.transform(self.cursor, obj, instruction)
 
@@ -483,7 +489,7 @@ class Session:
     @overload
     def query(self, obj: Any, question: str, returns: Any) -> Any: ...
     def query(self, obj: Any, question: str, returns: Any = str) -> Any:
-        """Return the model's answer to a question about an object.
+        """Return the model's answer to a question about an object, asked as by `transform`.
 
         Args:
             obj: A value, or the name of an object. The model sees the values of plain data.
@@ -493,7 +499,7 @@ class Session:
 
         Raises:
             UsageError: The type cannot be an answer.
-            Unfinished: A call waits for a person, or nothing was saved.
+            Unfinished: As for `transform`.
         """
         return prompts.query(self.cursor, obj, question, returns)
 

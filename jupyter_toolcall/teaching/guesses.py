@@ -79,7 +79,7 @@ class Guesses(SessionHooks):
     def holds_reply(self, cursor: Cursor) -> bool:
         """Return whether the next reply is one to be guessed."""
         state = cursor.state
-        if self.is_over or state.open or state.main_work is not None or cursor.turn_limit_reached:
+        if self.is_over or state.open or state.conversation or cursor.turn_limit_reached:
             return False
         if cursor.head in self.passed:
             return False

@@ -34,10 +34,10 @@ def side_branches(
     ones. `path` are the entries of the shown branch.
     """
     journal = cursor.context.journal
-    heads = [branch.head for branch in existing if not (branch.hidden or branch.current)]
-    paths = {head: journal.path(head) for head in heads}
-    # What a record has ahead of the shown branch is not drawn.
-    others = [head for head in heads if all(entry.id != cursor.head for entry in paths[head])]
+    paths = {b.head: journal.path(b.head) for b in existing if not (b.hidden or b.current)}
+    # What a record has ahead of the shown branch is not drawn, but questions asked there are.
+    ahead = {e for e in journal.children(cursor.head) if not journal[e].begins_question}
+    others = [head for head in paths if ahead.isdisjoint(entry.id for entry in paths[head])]
     shown = next((branch for branch in existing if branch.current), None)
     left = parent_branch(journal, shown, existing) if shown is not None and others else None
     drawn = {*others[-SHOWN:], *wanted, left.head if left else ""}

@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import CallError, UsageError
 from jupyter_toolcall.schemes.messages import User
+from tests.example_tools import last_question
 
 
 class Mood(enum.Enum):
@@ -81,11 +82,12 @@ BOX = Toolbox(look)
 def asked(obj: Any, returns: Any, *saved: Any) -> tuple[Session, Any]:
     script = [("save", {"result": each}) for each in saved]
     session = Session(BOX, Scripted(script), scheme="flat", approve="all")
-    return session, session.query(obj, "What?", returns)
+    answer = session.query(obj, "What?", returns)
+    return last_question(session), answer
 
 
 def question(session: Session) -> str:
-    messages = session.requests[0].request.messages
+    messages = last_question(session).requests[0].request.messages
     return next(message.text for message in messages if isinstance(message, User))
 
 

@@ -147,15 +147,6 @@ def test_the_schemes_own_calls_take_no_result_of_the_programs() -> None:
     assert len(session.journal) == entries
 
 
-def test_calls_may_run_in_any_order_and_the_model_is_told_in_call_order() -> None:
-    session = replied(CUT, COUNT, BURN)
-    for call_id in ("call_1_3", "call_1_1", "call_1_2"):
-        session.call_tool(call_id)
-    assert RAN == ["burn", "cut", "count"]
-    assert [call_id for call_id, *_ in told(session)] == ["call_1_1", "call_1_2", "call_1_3"]
-    assert unchanged_by_replay(session)
-
-
 def test_a_later_call_that_ran_first_is_not_run_again_when_the_first_is_edited() -> None:
     session = replied(CUT, COUNT)
     session.call_tool("call_1_2")

@@ -384,19 +384,6 @@ def grow(weight: int) -> Potato:
     return Potato(weight)
 
 
-@tool(executor=True, read_only=True)
-def weigh(potato: Potato) -> int:
-    """Weigh a potato."""
-    return potato.weight
-
-
-def test_a_call_that_takes_the_result_of_another_one_runs_after_it() -> None:
-    grown: Calls = [("grow", {"weight": 1}), ("grow", {"weight": 2})]
-    session, pool = together(Potato, grow, weigh, calls=[*grown, ("weigh", {"potato": "Potato#1"})])
-    assert trace(pool) == "+1 +2 -2 -1 +3 -3"
-    assert session.calls[2].result == 1
-
-
 class Bag:
     """What holds numbers."""
 

@@ -205,22 +205,13 @@ def test_an_edit_survives_a_second_approval() -> None:
     assert session["Cup#3"] == Cup("water+mint")
 
 
-def test_calls_are_decided_in_any_order_and_told_in_theirs() -> None:
-    script: list[Any] = [[("pour", {}), ("pour", {}), ("pour", {})], "done"]
-    session = make(script, approve="ask")
-    session.decide("call_1_3", "reject").run().decide("call_1_1").run()
-    assert session.text == ""
-    session.decide("call_1_2").run()
-    results = session.cursor.request.messages[2].results  # type: ignore[union-attr]
-    assert [(r.call_id, r.error) for r in results] == [
-        ("call_1_1", False),
-        ("call_1_2", False),
-        ("call_1_3", True),
-    ]
-    assert session.replay().run().head == session.head
-
-
-def test_a_decision_is_claimed_once() -> None:
-    session = make(approve="ask").decide("call_1").run()
-    with pytest.raises(NotYourTurn, match="succeeded already; decide_anew"):
-        session.decide("call_1", "reject")
+def test_a_decision_is_taken_once_and_again_on_a_fork_where_a_replay_repeats_it() -> None:
+    session = make(approve="ask").decide("call_1")
+    with pytest.raises(NotYourTurn, match="decided on already"):
+        session.decide("call_1")
+    fork = session.fork()
+    session.run()
+    fork.decide("call_1").run()
+    count = len(fork.journal)
+    assert fork.replay().run().head == fork.head
+    assert (len(fork.journal), RAN) == (count, ["add tea", "add tea"])

@@ -14,8 +14,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.digests import readable_json
 from jupyter_toolcall.core.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results, User
-from tests.example_tools import RAN, Book, burn, count, cut
+from jupyter_toolcall.schemes.messages import Reply, Request, User
+from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import RAN, Book, burn, count, cut, last_question
 
 
 class Shelf:
@@ -40,42 +41,41 @@ def at_work(*script: Any, **options: Any) -> Session:
     return Session(BOX, Scripted(script), **given | options)
 
 
-def unchanged_by_replay(session: Session) -> bool:
-    entries, ran = len(session.journal), list(RAN)
-    again = session.replay().run()
-    return again.head == session.head and len(session.journal) == entries and ran == RAN
-
-
 def said_last(session: Session) -> str:
-    return [m.text for m in session.cursor.request.messages if isinstance(m, User)][-1]
+    messages = last_question(session).cursor.request.messages
+    return [message.text for message in messages if isinstance(message, User)][-1]
 
 
-def test_transform_asks_in_this_session_and_returns_a_value_of_the_same_type() -> None:
+def test_transform_asks_on_a_branch_and_returns_a_value_of_the_same_type() -> None:
     session = at_work(CUT, SAVE)
-    entries = len(session.journal)
+    head = session.head
     assert session.transform("Book#1", "Make it short.") == Book("Dune", 9)
     assert said_last(session).startswith("Make it short.")
     assert "Book#1" in said_last(session)
-    assert len(session.journal) > entries
-    assert session.deps("Book#2") == ("Book#1",)
-    assert unchanged_by_replay(session)
+    assert (session.head, session.objects, session.calls) == (head, ("Book#1",), ())
+    assert [*session.branch_names] == ["main", "Make it short."]
+    # A panel shows them beside the conversation.
+    assert [call.tool for call in all_rows(session.cursor, "").calls] == ["cut", "save"]
+    question = last_question(session)
+    assert question.deps("Book#2") == ("Book#1",)
 
 
 def test_a_value_that_is_no_object_yet_becomes_an_input() -> None:
-    session = at_work(SAVE, ("save", {"result": "Book#2"}), ("save", {"result": "Book#3"}))
+    session = at_work(*[SAVE] * 4)
     assert session.transform(Book("Emma"), "Leave it.") == Book("Emma")
-    assert session.objects == ("Book#1", "Book#2")
-    # What an object has already is that object.
-    session.transform(session["Book#2"], "Leave it.")
-    assert session.objects == ("Book#1", "Book#2")
+    assert last_question(session).objects == ("Book#1", "Book#2")
+    # What an object has already is that object, and one name stands for one value.
+    session.transform(Book("Emma"), "Leave it.")
+    session.transform(session["Book#1"], "Leave it.")
+    assert last_question(session).objects == session.objects == ("Book#1",)
     session.transform(Book("Ada"), "Leave it.")
-    assert session["Book#3"] == Book("Ada")
-    assert dict(session.state.opened.inputs).keys() == {"book", "book_2", "book_3"}
-    assert unchanged_by_replay(session)
+    questions = [session.fork(head) for head in session.branches[1:]]
+    names = [question.state.opened.inputs[-1][0] for question in questions]
+    assert names == ["book_2", "book_2", "book", "book_3"]
     loaded = Journal.loads(session.journal.dumps())
     inputs = {"book": Book("Dune"), "book_2": Book("Emma"), "book_3": Book("Ada")}
     again = Session(BOX, Scripted([]), scheme="flat", inputs=inputs, journal=loaded)
-    assert again.checkout(session.head)["Book#3"] == Book("Ada")
+    assert again.checkout(session.branches[-1])["Book#2"] == Book("Ada")
 
 
 def test_values_that_nothing_tells_apart_stay_apart_on_other_branches() -> None:
@@ -85,8 +85,8 @@ def test_values_that_nothing_tells_apart_stay_apart_on_other_branches() -> None:
     for fork, value in zip(forks, (one, other), strict=True):
         with pytest.raises(Unfinished):
             fork.transform(value, "Leave it.")
-    names = [fork.state.opened.inputs[-1][0] for fork in forks]
-    assert names == ["single", "single_2"]
+    questions = [session.fork(head) for head in session.branches[1:]]
+    assert [q.state.opened.inputs[-1][0] for q in questions] == ["single", "single_2"]
 
 
 SCALARS = st.one_of(st.integers(), st.booleans(), st.text("ab1 ", min_size=1).map(str.strip))
@@ -107,23 +107,6 @@ def test_plain_data_is_transformed_and_asked_about_and_is_an_answer_in_words(
     words = value if isinstance(value, str) else json.dumps(value)
     session = at_work(*(["Let me see.", words] if is_reminded else [words, words]))
     assert session.query(value, "What is it?", type(value)) == value
-    assert unchanged_by_replay(session)
-
-
-class Nest:
-    """Something that only says in words what it is."""
-
-    def __init__(self, eggs: int) -> None:
-        self.eggs = eggs
-
-    def __str__(self) -> str:
-        return f"a nest of {self.eggs} eggs"
-
-
-def test_what_an_object_says_of_itself_is_in_the_question() -> None:
-    session = at_work(("save", {"result": "Three."}))
-    assert session.query(Nest(3), "How many?") == "Three."
-    assert said_last(session).endswith("holds a nest of 3 eggs")
 
 
 @dataclass
@@ -174,55 +157,39 @@ def test_a_tool_of_ones_own_that_is_named_save_is_in_the_way() -> None:
 # -- what must be impossible (facts, 1.5) ---------------------------------------------------
 
 
-def test_a_tool_that_raises_is_told_and_never_the_result() -> None:
-    session = at_work(("burn", {"book": "Book#1"}), CUT, SAVE)
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        ([("burn", {"book": "Book#1"}), CUT, SAVE], "too wet"),
+        ([("save", {"result": 9}), CUT, SAVE], "must be the name of a Book"),
+        ([("save", {"result": "Shelf#1"}), CUT, SAVE], "Shelf#1 is a Shelf"),
+    ],
+)
+def test_a_tool_that_raises_and_another_type_are_told_and_never_the_result(
+    script: list[Any], error: str
+) -> None:
+    session = at_work(*script, inputs={"book": Book("Dune"), "shelf": Shelf()})
     assert session.transform("Book#1", "Burn it.") == Book("Dune", 9)
-    assert [call.status for call in session.calls] == ["failed", "succeeded", "succeeded"]
+    calls = last_question(session).calls
+    assert [call.status for call in calls] == ["failed", "succeeded", "succeeded"]
+    assert error in calls[0].error
 
 
-def test_every_call_of_a_transform_has_its_result_and_the_model_is_told() -> None:
-    session = at_work([CUT, ("count", {"book": "Book#1"}), ("burn", {"book": "Book#1"})], SAVE)
-    session.transform("Book#1", "Make it short.")
-    messages = session.cursor.request.messages
-    for said, answered in zip(messages, [*messages[1:], None], strict=True):
-        if isinstance(said, Assistant):
-            assert isinstance(answered, Results)
-            assert [r.call_id for r in answered.results] == [c.id for c in said.calls]
-
-
-def test_a_model_that_saves_another_type_is_told_and_may_go_on() -> None:
-    session = at_work(
-        ("save", {"result": 9}), ("save", {"result": "Shelf#1"}), ("save", {"result": "Book#1"}),
-        inputs={"book": Book("Dune"), "shelf": Shelf()},
-    )  # fmt: skip
-    assert session.transform("Book#1", "Leave it.") == Book("Dune")
-    assert [call.status for call in session.calls] == ["failed", "failed", "succeeded"]
-    assert "Shelf#1 is a Shelf" in session.calls[1].error
-
-
-def test_a_model_that_never_saves_is_reminded_and_then_unfinished() -> None:
-    session = at_work("It is short.", "I said so.")
-    with pytest.raises(Unfinished, match=r"saved no Book.*I said so"):
+@pytest.mark.parametrize(
+    ("script", "options", "error"),
+    [
+        (["It is short.", "I said so."], {}, "saved no Book.*I said so"),
+        ([CUT, CUT, SAVE], {"max_turns": 2}, "saved no Book"),
+    ],
+)
+def test_a_model_that_never_saves_leaves_the_question_unfinished(
+    script: list[Any], options: dict[str, Any], error: str
+) -> None:
+    session = at_work(*script, **options)
+    with pytest.raises(Unfinished, match=error):
         session.transform("Book#1", "Make it short.")
-    assert "You have not called save yet" in said_last(session)
-    assert session.state.main_work is None
-    assert unchanged_by_replay(session)
-
-
-@pytest.mark.parametrize("scheme", ["flat", "select"])
-def test_the_tools_of_the_session_are_sent_with_the_question(scheme: str) -> None:
-    asked: list[Request] = []
-
-    def model(request: Request) -> Reply:
-        asked.append(request)
-        return Scripted([("save", {"result": "nine"})])(request)
-
-    session = Session(BOX, model, scheme=scheme, inputs={"book": Book("Dune")})
-    assert session.query("Book#1", "How many pages?") == "nine"
-    tools = {each.name for each in (*asked[0].tools, *asked[0].deferred)}
-    assert {"cut", "count", "burn", "save"} <= tools
-    save = next(each for each in asked[0].tools if each.name == "save")
-    assert save.parameters["properties"]["result"]["type"] == "string"
+    assert options or "You have not called save yet" in said_last(session)
+    assert not session.state.conversation
 
 
 # -- beside the session's own work ----------------------------------------------------------
@@ -243,15 +210,6 @@ def test_afterwards_the_sessions_own_outputs_hold_again() -> None:
     assert len(session.run().journal) == entries
     session.tell("The first one after all.")
     assert session.outputs == {"result": Book("Dune")}
-    assert unchanged_by_replay(session)
-
-
-def test_in_the_middle_of_the_sessions_own_work_that_goes_on_where_it_was() -> None:
-    session = at_work(CUT, ("save", {"result": 9}), "Done.")
-    session.ask("Make it short.").step().call_tool("call_1")
-    assert session.query("Book#2", "How many pages?", int) == 9
-    assert str(session.run()) == "Done."
-    assert unchanged_by_replay(session)
 
 
 def test_an_edit_in_a_transform_is_replayed_to_another_result() -> None:
@@ -259,11 +217,12 @@ def test_an_edit_in_a_transform_is_replayed_to_another_result() -> None:
     session.transform("Book#1", "Make it short.")
     session.tell("Thanks.")
     RAN.clear()
-    edited = session.edit("call_1", pages=5).run()
+    edited = last_question(session).edit("call_1", pages=5).run()
     assert RAN == ["cut"]
-    assert edited["Book#2"] == Book("Dune", 5)
-    assert str(edited) == "ok"
-    assert edited.state.opened == session.state.opened
+    assert edited.outputs == {"result": Book("Dune", 5)}
+    # A prompt continues the conversation.
+    edited.ask("Again.")
+    assert edited.objects == ("Book#1",)
 
 
 def test_what_save_takes_now_is_recorded_with_the_reply_that_first_saw_it() -> None:
@@ -286,37 +245,23 @@ def test_where_a_call_waits_it_is_named_and_the_session_goes_on_from_there() -> 
     session.tell("Thanks.")
     assert list(session.state.opened.outputs) == ["out"]
     assert session.outputs == {}
-    assert unchanged_by_replay(session)
 
 
-def test_after_a_fault_of_the_model_running_again_goes_on_with_the_question() -> None:
-    faults = [ModelError("no network")]
+@pytest.mark.parametrize("error", [ModelError("no network"), None])
+def test_where_the_model_does_not_answer_running_again_goes_on_with_the_question(
+    error: ModelError | None,
+) -> None:
+    def model(request: Request) -> Reply | None:
+        if error is not None:
+            raise error
+        return None
 
-    def model(request: Request) -> Reply:
-        if faults:
-            raise faults.pop()
-        return Scripted([("save", {"result": 9})])(request)
-
-    session = at_work()
-    session.cursor.context.model = model
-    with pytest.raises(ModelError):
+    session = at_work(("save", {"result": 9}))
+    script, session.cursor.context.model = session.cursor.context.model, model
+    with pytest.raises(ModelError if error else Unfinished, match=r"no network|not answered yet"):
         session.query("Book#1", "How many?", int)
+    session.cursor.context.model = script
     assert session.run().outputs == {"result": 9}
-
-
-def test_a_model_that_is_not_ready_is_waited_for_by_nobody() -> None:
-    session = at_work()
-    session.cursor.context.model = lambda request: None
-    with pytest.raises(Unfinished, match="has not answered yet"):
-        session.query("Book#1", "How many?", int)
-    assert list(session.state.opened.outputs) == ["result"]
-
-
-def test_turns_that_run_out_are_unfinished() -> None:
-    session = at_work(CUT, CUT, SAVE, max_turns=2)
-    with pytest.raises(Unfinished, match="saved no Book"):
-        session.transform("Book#1", "Make it short.")
-    assert session.state.main_work is None
 
 
 @pytest.mark.parametrize(
@@ -331,5 +276,4 @@ def test_every_scheme_has_both(options: dict[str, Any], first: list[Any]) -> Non
     by_name = ("cut", {"book": "Book#1", "pages": 9})
     session = at_work(*first, by_name, SAVE, ("save", {"result": 9}), **options)
     assert session.transform("Book#1", "Make it short.") == Book("Dune", 9)
-    assert session.query("Book#2", "How many pages?", int) == 9
-    assert unchanged_by_replay(session)
+    assert session.query(Book("Dune", 9), "How many pages?", int) == 9

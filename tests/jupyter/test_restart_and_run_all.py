@@ -22,6 +22,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.storage.value_store import SETTING
+from tests.engine.test_effects import Door
 
 RAN: list[str] = []
 """What ran, in all kernels."""
@@ -50,13 +51,6 @@ class Post:
         RAN.append("send")
         self.sent.append(letter.text)
         return len(self.sent)
-
-
-class Door:
-    """What cannot be pickled."""
-
-    def __init__(self) -> None:
-        self.opens: Callable[[], int] = lambda: 1
 
 
 def write(text: str) -> Letter:

@@ -125,7 +125,7 @@ def test_a_question_about_a_table_obeys_the_cell_without_the_toolset_too(tmp_pat
     cells = [
         "%%toolchat -m m --scheme flat --withhold ssn -i df\nLook.",
         "asked = _; asked.query('DataFrame#1', 'What is it?')",
-        "print(asked.requests[-1].request.messages[-1].text)",
+        "print(asked.fork(asked.branches[-1]).requests[-1].request.messages[-1].text)",
     ]
     text = printed(ran(tmp_path, "m = Scripted(['Done.', ('save', {'result': 'x'})])", *cells))
     assert "3 rows, 1 column (withheld: ssn):\ncity\nRome" in text

@@ -478,17 +478,24 @@ def test_a_recording_that_is_at_its_end_says_so(tape: Path) -> None:
 
 
 def test_a_recording_goes_on_where_it_ended_and_asks_for_nothing_twice(tmp_path: Path) -> None:
+    """Questions beside the conversation are courses of their own."""
     asked: list[int] = []
 
     def model(request: Request) -> Reply:
-        asked.append(request.turn)
-        return Reply(f"turn {request.turn}")
+        asked.append(request.turn + request.beside)
+        return Reply(f"reply {asked[-1]}")
+
+    def texts(model: Any, prompts: str = "ABC") -> list[str]:
+        session = Session(Toolbox(), model)
+        questions = [session.query([1], "What?"), session.tell("A?").text]
+        questions += [session.query([n], "What?") for n in (1, 2)]
+        return [*questions, *(session.tell(f"{prompt}?").text for prompt in prompts)]
 
     path = tmp_path / "tape.jsonl"
-    for prompts in (["A?"], ["A?", "B?"], ["A?", "B?"], ["A?", "B?", "C?"]):
-        telling(Session(Toolbox(), Recording(model, path)), *prompts)
-    assert asked == [0, 1, 2]
-    assert telling(Session(Toolbox(), Recorded(path)), "A?", "B?", "C?").text == "turn 2"
+    recorded = [texts(Recording(model, path), prompts) for prompts in ("B", "BC", "BC", "BCD")][-1]
+    assert recorded == texts(Recorded(path), "BCD")
+    assert asked == [*range(len(asked))]
+    assert recorded[-1] == f"reply {asked[-1]}"
 
 
 def test_another_course_is_refused_before_anybody_is_asked(tape: Path) -> None:

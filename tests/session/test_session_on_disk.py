@@ -189,22 +189,27 @@ def test_a_file_is_that_of_one_session(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="No process can be forked here.")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_runs_no_call_and_leaves_the_file_to_the_one_that_writes_it(
-    tmp_path: Path,
+@pytest.mark.parametrize("is_on_disk", [False, True])
+def test_a_forked_process_acts_on_no_approval_and_leaves_the_file_to_the_one_that_writes_it(
+    tmp_path: Path, is_on_disk: bool
 ) -> None:
-    session, code = begun(tmp_path / "a.jsonl"), 1
+    session, code = begun(tmp_path / "a.jsonl" if is_on_disk else None), 1
+    session.decide(session.pending[0])
     if not (child := os.fork()):
         try:
-            session.decide(session.pending[0]).run()
+            waiting = (*session.run().pending, *session.fork().run().pending)
+            assert [call.tool for call in waiting] == ["use", "use"]
+            # A person may decide again here, where nothing has to be written.
+            code = 7 if session.decide(waiting[0]).run().text == "ok" and not is_on_disk else 2
         except NotKept:
-            code = 7
+            code = 7 if is_on_disk else 3
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert session.decide(session.pending[0]).run().text == "ok"
+    assert session.run().text == "ok"
     del session
     gc.collect()
-    assert loaded(tmp_path / "a.jsonl").text == "ok"
+    assert not is_on_disk or loaded(tmp_path / "a.jsonl").text == "ok"
 
 
 def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_asked_about(

@@ -24,6 +24,7 @@ from jupyter_toolcall.tools.value_copies import private
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
 from jupyter_toolcall.view.previews import LARGE, preview
+from tests.example_tools import last_question
 from tests.sources.tables import call, failure, rows, table, tools
 from tests.sources.test_table_sharing import CANARY, sent, session_of
 
@@ -241,7 +242,7 @@ def test_a_withheld_column_is_not_sent_and_no_result_has_it(library: str) -> Non
     model = Scripted([("save", {"result": "fine"})])
     asking = Session(careful, model, scheme="flat", approve="all")
     assert asking.query(table_, "What is it?") == "fine"
-    text = sent(asking.requests[0].request)
+    text = sent(last_question(asking).requests[0].request)
     assert CANARY not in text
     assert "9 rows, 1 column (withheld: ssn)" in text
 

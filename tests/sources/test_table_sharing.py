@@ -24,6 +24,7 @@ from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.tools.table_classes import AnyTable
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.toolsets import tables
+from tests.example_tools import last_question
 from tests.sources.tables import ENGINES, call, called, failure, rows, table, tools
 
 CANARY = "canary-7391"
@@ -395,7 +396,7 @@ def asked(value: Any, toolbox: Toolbox) -> str:
     model = Scripted([("save", {"result": "fine"})])
     session = Session(toolbox, model, scheme="flat", approve="all")
     assert session.query(value, "What is it?") == "fine"
-    return "".join(sent(turn.request) for turn in session.requests)
+    return "".join(sent(turn.request) for turn in last_question(session).requests)
 
 
 HOLDERS: list[Any] = [
@@ -468,7 +469,7 @@ def test_transform_sends_the_name_of_a_table_and_no_cell(toolbox: Toolbox) -> No
     model = Scripted([("save", {"result": "DataFrame#1"})])
     session = Session(toolbox, model, scheme="flat", approve="all")
     assert len(session.transform(table("pandas", DATA), "Leave it.")) == 30
-    assert CANARY not in "".join(sent(turn.request) for turn in session.requests)
+    assert CANARY not in "".join(sent(turn.request) for turn in last_question(session).requests)
 
 
 def in_a_cycle() -> list[Any]:
