@@ -151,7 +151,7 @@ def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
 
 def replies_beside(journal: Journal, head: str) -> int:
     """Return how many replies were given to the questions that left a path before its head."""
-    count, on_path = 0, {e.id for e in journal.path(head)} if journal.questions else ()
+    count, on_path = 0, {entry.id for entry in journal.path(head)}
     for question in journal.questions:
         if question in on_path:
             break

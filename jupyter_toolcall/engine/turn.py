@@ -102,10 +102,11 @@ def request_reply(cursor: Cursor, request: Request) -> Reply | None:
     """Return the model's reply to a request, unchanged; nothing is recorded."""
     if cursor.context.model is None:
         raise UsageError("this session has no model; give one, such as model=Scripted([...])")
-    secrets = cursor.context.secrets
+    secrets, journal = cursor.context.secrets, cursor.context.journal
     try:
-        beside = replies_beside(cursor.context.journal, cursor.head)
-        sent = replace(with_secret_values(request, secrets), beside=beside)
+        sent = with_secret_values(request, secrets)
+        if journal.questions:
+            sent = replace(sent, beside=replies_beside(journal, cursor.head))
         reply = interruptible(uncut_reply, cursor.context.model, sent, cursor.context.on_wait)
     except ModelError as error:
         # A provider may quote what it was sent.

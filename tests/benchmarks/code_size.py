@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_317,
-    "core + engine + session": 8_284,
+    "core + engine + session": 8_285,
     "tools": 3_507,
     "sources": 6_045,
     "jupyter": 4_310,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_568,
     "cli, kitchen, toolsets, __init__": 420,
-    "all": 38_505,
+    "all": 38_506,
     "Python files": 259,
     "Python tests": 54_807,
     "TypeScript": 11_837,
