@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 420,
     "all": 38_506,
     "Python files": 259,
-    "Python tests": 54_807,
+    "Python tests": 54_856,
     "TypeScript": 11_837,
 }
 """Of each row, how many lines of code, files or lines there may be."""

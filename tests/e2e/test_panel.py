@@ -32,6 +32,7 @@ from tests.e2e.rig import (
     open_notebook,
     outputs,
     reload,
+    restart_kernel,
     run_all,
     run_cell,
     save,
@@ -162,6 +163,58 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     run_cell(page, 2)
     expect(outputs(page, 2)).to_contain_text("fries: sticks")
     screenshot(page, "back-on-main")
+
+
+NUMBERS = """
+class Number:
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+def scale(x: Number, by: int) -> Number:
+    return Number(x.value * by)
+
+def add(x: Number, by: int) -> Number:
+    return Number(x.value + by)
+
+start = Number(8)
+"""
+
+
+def test_an_edited_call_waits_again_after_an_edit_before_it_and_the_chosen_branch_stays(
+    page: Page, lab: Place
+) -> None:
+    calls = '("scale", {"x": "Number#1", "by": 2})', '("add", {"x": "Number#2", "by": 1})'
+    saves = '("save", {"out": "Number#3"})', '"done"'
+    source = OWN + NUMBERS + script("model", *calls, *saves)
+    opens = "%%toolchat -m model -t scale add -i start -o out:Number --scheme flat\nGo."
+    view = run_notebook(page, lab, "n.ipynb", [source, opens, "out.value"])
+    approve(view, "scale", first=1)
+    for number, tool, by in ((2, "add", "3"), (1, "scale", "5")):
+        if number == 1:
+            expect_status(view, "Finished")
+            steps(view).first.get_by_role("button").click()
+        else:
+            expect_waits(view, number, tool)
+        dialog = edit_call(view)
+        dialog.get_by_label("by").fill(by)
+        press(dialog, "Run with these values")
+        expect(dialog).to_be_hidden()
+    expect_waits(view, 2, "add")
+    expect(view).to_contain_text("You are asked again: its input has changed since then.")
+    screenshot(page, "edited-call-waits-again")
+    press(view, "Approve")
+    expect_status(view, "Finished")
+    run_cell(page, 2)
+    expect(outputs(page, 2)).to_contain_text("43")
+    view.get_by_role("button", name=re.compile("Branch")).click()
+    branches = view.get_by_role("dialog", name="Branches")
+    branches.get_by_role("button", name=re.compile("^main")).click()
+    expect_step(view, 1, "by 2")
+    save(page)
+    restart_kernel(page)
+    run_all(page)
+    wait_idle(page)
+    expect(outputs(page, 2)).to_contain_text("19")
 
 
 def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, lab: Place) -> None:
