@@ -66,6 +66,7 @@ demo: $(VENV)/.lab
 	@mkdir -p $(dir $(DEMO))
 	@cp -R notebooks/. $(dir $(DEMO))
 	@$(BIN)/jupyter-toolcall run --trust notebooks/00_first_call.ipynb --output $(DEMO)
+	@echo "or with the JupyterLab that is installed here: make lab"
 
 $(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
 	@$(MAKE) --no-print-directory demo

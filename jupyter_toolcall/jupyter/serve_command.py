@@ -28,7 +28,7 @@ HELP = """\
   serve [--port N]           let other agents on this computer call the tools (MCP)
   serve --stop               stop the server; it also ends with the kernel
 """
-MISSING = "serve needs the package mcp: pip install 'jupyter-toolcall[mcp]'"
+MISSING = "serve needs the package mcp: pip install mcp"
 NO_LOOP = "serve needs a kernel; without one: jupyter toolcall serve NOTEBOOK"
 LINES = """\
 The session{session} is served at {url}

@@ -53,7 +53,7 @@ class Provider:
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Return why it cannot be used, "" if it can."""
         if self.module and find_spec(self.module) is None:
-            return f"{self.module} is missing: pip install 'jupyter-toolcall[{self.extra}]'"
+            return f"{self.module} is missing: pip install {self.module}"
         if self.keys and not any(environment.get(key) for key in self.keys):
             first, *others = self.keys
             both = f"neither {first} nor {' nor '.join(others)} is set"

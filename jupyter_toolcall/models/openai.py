@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OFFICIAL = "https://api.openai.com/v1"
 _HINT = "http://localhost:11434/v1"
-_MISSING = "this model needs the openai package: pip install 'jupyter-toolcall[openai]'"
+_MISSING = "this model needs the openai package: pip install openai"
 _CONTEXT = ("context_length_exceeded", "exceed_context_size_error")
 
 

@@ -32,9 +32,7 @@ AnyType: TypeAlias = "graphql.GraphQLType"
 def demand_graphql() -> None:
     """Raise DefinitionError where graphql-core is not installed."""
     if graphql is None:
-        raise DefinitionError(
-            "from_graphql needs graphql-core: pip install 'jupyter-toolcall[graphql]'"
-        )
+        raise DefinitionError("from_graphql needs graphql-core: pip install graphql-core")
 
 
 # -- types and arguments ------------------------------------------------------------------

@@ -76,7 +76,7 @@ async def new_client(
         import mcp
         import mcp_types
     except ImportError:
-        message = "MCP servers need the package mcp: pip install 'jupyter-toolcall[mcp]'"
+        message = "MCP servers need the package mcp: pip install mcp"
         raise UsageError(message) from None
 
     # What the SDK logs would be printed in the notebook; what matters is raised.

@@ -53,9 +53,7 @@ def require_duckdb() -> None:
     for module in ("duckdb", "pyarrow"):
         # A module that was replaced by None has no specification, which raises.
         if attempt(find_spec, module)[0] is None:
-            raise DefinitionError(
-                f"the toolset tables needs {module}: pip install 'jupyter-toolcall[tables]'"
-            )
+            raise DefinitionError(f"the toolset tables needs {module}: pip install duckdb pyarrow")
 
 
 def _duckdb() -> Any:

@@ -201,7 +201,7 @@ def _empty_figure(title: str) -> tuple[Figure, Any]:
     try:
         cls: Any = figure_class()
     except ImportError:
-        raise CallError("plot needs matplotlib: pip install 'jupyter-toolcall[tables]'") from None
+        raise CallError("plot needs matplotlib: pip install matplotlib") from None
     figure = cls(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
     axes.set_prop_cycle(color=COLORS)

@@ -20,7 +20,7 @@ LIMITS = {
     "maps + executors": 1_317,
     "core + engine + session": 8_285,
     "tools": 3_507,
-    "sources": 6_045,
+    "sources": 6_041,
     "jupyter": 4_310,
     "view": 1_910,
     "models": 2_123,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_568,
     "cli, kitchen, toolsets, __init__": 420,
-    "all": 38_506,
+    "all": 38_502,
     "Python files": 259,
-    "Python tests": 54_856,
+    "Python tests": 54_850,
     "TypeScript": 11_837,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -398,9 +398,7 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
         "except Exception as error: print(type(error).__name__, error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        "UsageError serve needs the package mcp: pip install 'jupyter-toolcall[mcp]'\n"
-    )
+    assert done.stdout == ("UsageError serve needs the package mcp: pip install mcp\n")
 
 
 # -- jupyter toolcall serve ----------------------------------------------------------------------

@@ -43,7 +43,7 @@ def test_a_key_makes_a_model_usable_and_is_not_shown(tmp_path: Path, variable: s
 def test_an_extra_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     assert usable({"OPENAI_API_KEY": KEY}, tmp_path)["openai:NAME"] == (
-        "openai is missing: pip install 'jupyter-toolcall[openai]'"
+        "openai is missing: pip install openai"
     )
 
 

@@ -87,9 +87,7 @@ except Exception as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        "from_graphql needs graphql-core: pip install 'jupyter-toolcall[graphql]'\n"
-    )
+    assert done.stdout == ("from_graphql needs graphql-core: pip install graphql-core\n")
 
 
 def test_an_extension_adds_to_its_type() -> None:

@@ -520,9 +520,7 @@ def test_without_duckdb_one_line_says_what_to_install(monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(DefinitionError) as caught:
         Toolbox(*tables.sources)
-    assert str(caught.value) == (
-        "the toolset tables needs duckdb: pip install 'jupyter-toolcall[tables]'"
-    )
+    assert str(caught.value) == ("the toolset tables needs duckdb: pip install duckdb pyarrow")
 
 
 def test_importing_the_toolsets_imports_no_engine() -> None:
