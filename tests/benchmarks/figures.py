@@ -42,7 +42,8 @@ def section(path: Path) -> str:
     if done.returncode:
         raise SystemExit(f"{command} failed")
     printed = done.stdout.strip("\n")
-    return f"{' '.join(title.split())}\n\n`{command}`: {where}.\n\n```text\n{printed}\n```\n"
+    heading = f"{' '.join(title.split())}\n\n`{command}`: {where}."
+    return f"{heading}\n\n<!-- not run: what it printed -->\n```text\n{printed}\n```\n"
 
 
 def main(*names: str) -> None:
