@@ -144,7 +144,7 @@ def test_objects_of_another_branch_are_muted_and_say_which_where_names_are_the_s
             assert not told or str(node.detail).startswith(other[row.branch])
 
 
-def test_calls_without_objects_are_drawn_in_rows() -> None:
+def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     def ping(text: str) -> str:
         """Return it."""
         return text
@@ -153,7 +153,7 @@ def test_calls_without_objects_are_drawn_in_rows() -> None:
     session = Session(Toolbox(ping), script, scheme="flat", approve="all").tell("Go.")
     nodes = graph_row(all_rows(session.cursor, "")).nodes
     assert len({node.y for node in nodes}) == 3
-    assert len({(node.x, node.y) for node in nodes}) == 14
+    assert [*nodes] == sorted(nodes, key=lambda node: (node.y, node.x))
 
 
 def test_rows_of_a_forged_file_that_lead_in_a_circle_are_drawn() -> None:
