@@ -1,6 +1,7 @@
 """The parts of the reference that are generated from the code.
 
-A page names a part in a comment, `<!-- generated: options -->`, and gets it as Markdown there.
+A page names a part in a comment, `<!-- generated: options -->`, and gets it as Markdown there, in
+place of the line below it: that line is for who reads the page as a file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ LESSONS = Path(__file__).parents[2] / "notebooks"
 SYSTEMS = Path(__file__).parents[1] / "reference" / "five-systems.toml"
 _GOAL = re.compile(r"^\*\*After this(?: lesson)? you know ?(.*?)\*\*")
 """How a lesson begins."""
-_PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
+_PLACE = re.compile(r"^<!-- generated: (\w+) -->\n\*.+\*$", re.MULTILINE)
 _LIMITED = re.compile(r"Annotated\[(.+), Field\(.*\)\]")
 """The type of a field that has a limit."""
 _ENTRY = re.compile(r"^  (\S.*?)(?:\s{2,}(\S.*))?$")

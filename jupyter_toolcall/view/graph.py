@@ -97,7 +97,13 @@ def _table(rows: Rows, until: int) -> _Table:
     in_order = sorted(rows.calls, key=lambda row: (row.step, place.get(row.branch, 0)))
     drawn_rows = (row for row in in_order if drawn_calls[row.id] == row.id and not row.scheme)
     calls = {call.id: call for call in drawn_rows if not until or call.step <= until}
-    objects = {row.id: row for row in rows.objects if drawn_objects[row.id] == row.id}
+    # What is saved later than `until` is not saved there.
+    saved = {use.object for call in calls.values() if call.saves for use in call.uses}
+    objects = {
+        row.id: row if row.id in saved else replace(row, saved="")
+        for row in rows.objects
+        if drawn_objects[row.id] == row.id
+    }
     maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
     objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():

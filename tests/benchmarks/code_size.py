@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_507,
     "sources": 6_041,
     "jupyter": 4_310,
-    "view": 1_912,
+    "view": 1_917,
     "models": 2_123,
     "export": 2_678,
     "compare": 1_831,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_568,
     "cli, kitchen, toolsets, __init__": 420,
-    "all": 38_504,
+    "all": 38_509,
     "Python files": 259,
-    "Python tests": 54_851,
+    "Python tests": 54_873,
     "TypeScript": 11_837,
 }
 """Of each row, how many lines of code, files or lines there may be."""

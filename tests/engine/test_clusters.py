@@ -550,7 +550,12 @@ def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
             os.mkfifo(pipe)
     # A worker that an earlier test has killed may not be back yet.
     client.restart(timeout=60)
-    busy = [client.submit(_wait, *pair, pure=False) for pair in pipes]
+    client.wait_for_workers(2, timeout=60)
+    # Each on a worker of its own: on one, the second would wait for the first for ever.
+    busy = [
+        client.submit(_wait, *pair, pure=False, workers=[address])
+        for pair, address in zip(pipes, client.scheduler_info()["workers"], strict=True)
+    ]
     for started, _ in pipes:
         opened(started)
     path = tmp_path / "effect"

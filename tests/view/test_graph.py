@@ -90,6 +90,15 @@ def test_a_window_ends_where_the_person_wants_it_to() -> None:
     assert max(int(key[1:]) for key in by_row(graph_row(chain(149), until=70), "call")) == 70
 
 
+def test_what_a_later_call_saves_is_not_saved_yet_at_an_earlier_one() -> None:
+    rows = chain(2)
+    saves = CallRow("s", "s", "save", 3, 3, "succeeded", saves=True, uses=(Use("out", "o2"),))
+    objects = (*rows.objects[:2], replace(rows.objects[2], saved="out"))
+    rows = replace(rows, calls=(*rows.calls, saves), objects=objects)
+    shown = [by_row(graph_row(rows, until), "object")["o2"] for until in (2, 3)]
+    assert [(node.detail, node.flag) for node in shown] == [("", ""), ("saved as out", "out")]
+
+
 def test_what_the_selected_object_came_from_is_drawn_too() -> None:
     rows = chain(500)
     kept = by_row(graph_row(rows, selected="o200"), "call")
