@@ -111,7 +111,8 @@ test('tools that were sent later stand with the first ones, and not among the me
   it.view.update(whole({ ...rows('finished'), messages: later }));
   it.click('Messages');
   const old = it.all('.tc-msg.old').map(row => row.textContent ?? '');
-  assert.deepEqual(old.filter(row => row.includes('tool')), ['=tools2 tools: a, b · 1 tool: c709', '=2 messagescall: peel() · tool: {"result": 1}19']);
+  const tools = '=tools2 tools: a, b · 1 tool: c2 tools: a, b\n1 tool: c709';
+  assert.deepEqual(old.filter(row => row.includes('tool')), [tools, '=2 messagescall: peel() · tool: {"result": 1}19']);
 });
 
 test('the exact request opens below its button, before the messages, and has the focus', async () => {
@@ -124,6 +125,6 @@ test('the exact request opens below its button, before the messages, and has the
   it.view.update({ type: 'shown', turn: 2, text: '{"model": "a"}' });
   const exact = it.one('.tc-exact');
   assert.equal(exact.textContent, '{"model": "a"}');
-  assert.equal(exact.previousElementSibling?.classList.contains('tc-subhead'), true);
+  assert.equal(exact.closest('details')?.previousElementSibling?.classList.contains('tc-subhead'), true);
   assert.equal(document.activeElement, exact);
 });

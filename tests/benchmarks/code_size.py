@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_509,
     "Python files": 259,
     "Python tests": 54_873,
-    "TypeScript": 11_837,
+    "TypeScript": 11_846,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

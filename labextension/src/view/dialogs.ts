@@ -12,7 +12,9 @@ import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 /** What happens after an edited call that ran has run again. */
 function followingText(view: ViewState, call: CallRow): string {
-  const dependents = dependentCalls(view, call).map(({ step, tool }) => `${step} ${tool}`);
+  // What the person rejected, or answered, stays so.
+  const run = dependentCalls(view, call).filter(({ status }) => status !== 'rejected' && status !== 'answered');
+  const dependents = run.map(({ step, tool }) => `${step} ${tool}`);
   return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
 }
 

@@ -2,7 +2,7 @@
 import type { MessageRow, TurnRow } from '../../generated/contract';
 import { askAgainButton } from '../decisions';
 import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, redraw, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
-import { button, note } from '../icons';
+import { button, icon, note } from '../icons';
 import { shownPart } from '../steps';
 import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -142,13 +142,20 @@ function firstMessages(old: readonly MessageRow[]): MessageRow[][] {
   return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
 }
 
+/** What opens below a line. */
+const folded = (line: string, content: HTMLElement, open = false): HTMLElement => h('details', { class: 'tc-more', open }, h('summary', {}, icon('down'), line), content);
+
 /** Earlier messages in short: the first ones one by one, the rest in one line. */
 function oldMessages(old: readonly MessageRow[]): HTMLElement[] {
   const begin = firstMessages(old);
   const others = old.filter(message => !begin.some(head => head.includes(message)));
-  const same = (who: string, body: string, of: readonly MessageRow[]): HTMLElement =>
+  const same = (who: string, body: Child, of: readonly MessageRow[]): HTMLElement =>
     messageRow({ look: 'old', sign: '=', who, body, size: sum(of.map(sizeOf)) });
-  const lines = begin.map(head => same(head[0] ? roleOf(head[0]) : '', oneLine(head.map(message => message.text).join(' · '), 300), head));
+  const lines = begin.map(head => {
+    const texts = head.map(message => message.text);
+    const whole = h('div', 'tc-text', textBlock(texts.join('\n')));
+    return same(head[0] ? roleOf(head[0]) : '', folded(oneLine(texts.join(' · '), 300), whole), head);
+  });
   const words = others.slice(0, 40).map(message => `${roleOf(message)}: ${oneLine(message.text, 40)}`).join(' · ');
   return others.length ? [...lines, same(plural(others.length, 'message'), oneLine(words, 400), others)] : lines;
 }
@@ -178,7 +185,7 @@ function exactRequest(view: ViewState, turn: number, acts: PanelActions): { read
   if (!view.live) return { text: null, way: null };
   const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
   if (shown !== null)
-    return { text: h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request'), key: 'exact' }, shown), way: null };
+    return { text: folded(t('Exact request'), h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request'), key: 'exact' }, shown), true), way: null };
   const ask = (): void => acts.send({ type: 'show_request', turn });
   return { text: null, way: button(t('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
 }
