@@ -24,7 +24,7 @@ from .calls_together import run_together
 from .cursor import Cursor
 from .input_rounds import is_same_round
 from .outdated import changed_tool_parts, recorded_tool_code
-from .permission import Ask, Permission, Refuse, Run, permission_of_policy
+from .permission import Ask, Permission, Refuse, Run, has_approval, permission_of_policy
 from .replay_queue import (
     ReplayQueue,
     call_id_of,
@@ -62,27 +62,22 @@ def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
         ready = cursor.prepared(decided, cursor.state)[0]
     except (Absent, CallError):
         return call
-    return decided if repeats_decision(cursor, decided, ready) else call
+    return decided if is_decided(cursor, decided, ready) else call
 
 
-def repeats_decision(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    """Return whether a replay runs a call next as a person decided, since that holds for it now."""
-    if call.status != "approved" or not _is_repeated(cursor.replay_queue, call.id):
-        return False
-    decision = cursor.context.journal[call.decision_entry]
-    return isinstance(decision.event, Decided) and _holds(cursor, decision, decision.event, ready)
-
-
-def _is_repeated(queue: ReplayQueue, call_id: str) -> bool:
-    return call_id not in queue.superseded and queue.recorded_end(call_id) is not None
-
-
-def runs_by_policy_again(cursor: Cursor, ready: PreparedCall) -> bool:
-    """Return whether a replay runs a call on which nobody decided, by the current policy."""
-    queue, call = cursor.replay_queue, cursor.state.calls[ready.call_id]
-    if not _is_repeated(queue, call.id) or _recorded_approval(queue, call.id) is not None:
-        return False
-    return isinstance(permission_of_policy(cursor, call, ready), Run)
+def is_decided(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether an open call runs without a question: as a person decided, which holds for it
+    now, or in a replay as the policy decides again."""
+    queue = cursor.replay_queue
+    is_repeated = call.id not in queue.superseded and queue.recorded_end(call.id) is not None
+    if call.status == "approved":
+        decision = cursor.context.journal[call.decision_entry]
+        assert isinstance(decision.event, Decided)
+        holds = is_repeated and _holds(cursor, decision, decision.event, ready)
+        return holds or has_approval(cursor, call, ready)
+    is_undecided = call.status == "proposed" and _recorded_approval(queue, call.id) is None
+    allowed = is_undecided and is_repeated and permission_of_policy(cursor, call, ready)
+    return isinstance(allowed, Run)
 
 
 def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:

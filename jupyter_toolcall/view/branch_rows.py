@@ -70,8 +70,7 @@ def touched_calls(
     Of the open ones only the first `most` are returned, where that is given, and the `running`
     ones, which show how long they have run.
     """
-    ids = {call_id for call_id in running if call_id in state.open}
-    ids.update(state.open[:most])
+    ids = {*state.open[:most], *(call_id for call_id in running if call_id in state.open)}
     for entry in entries:
         match entry.event:
             case Replied(calls=calls):

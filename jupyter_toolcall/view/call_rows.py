@@ -24,14 +24,8 @@ from ..engine.call_warnings import call_warning
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import round_digest
-from ..engine.permission import Ask, has_approval, may_resume, permission_of_policy
-from ..engine.replay import (
-    as_repeated,
-    following_approvals,
-    reapproval_reason,
-    repeats_decision,
-    runs_by_policy_again,
-)
+from ..engine.permission import Ask, may_resume, permission_of_policy
+from ..engine.replay import as_repeated, following_approvals, is_decided, reapproval_reason
 from ..engine.session_values import PreparedCall
 from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
@@ -73,7 +67,8 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
             name, kind = names.get(call.id, ""), ready.tool.returns
             pending_row = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
             objects.append(pending_row)
-        if _asks_person(view, call):
+        waits = call.waits_for_input and row.status != "running" and not view.branch
+        if waits and not may_resume(view.cursor, call):
             row = _with_questions(row, call)
         elif ready is not None and row.status == call.status:
             row = _with_decision(row, view, call, ready, names.get(call.id, ""))
@@ -118,8 +113,7 @@ def _call_row(
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
     results, key = objects_of(call.outcome), view.call_key(call)
     result, error = _outcome_texts(call)
-    is_approved = ready and call.status == "proposed" and runs_by_policy_again(cursor, ready)
-    status = "approved" if is_approved else call.status
+    status = "approved" if ready and is_decided(cursor, call, ready) else call.status
     early = cursor.early_ends.get(call.id) if cursor.running else None
     if early is not None and not isinstance(early.outcome, InputNeeded | Unknown):
         # It has ended, and is recorded after the calls before it, which run.
@@ -239,19 +233,18 @@ def _with_decision(
     cursor, state, tool = view.cursor, view.state, ready.tool
     allowed = permission_of_policy(cursor, call, ready)
     asks = isinstance(allowed, Ask) or call.status == "unknown"
-    if not asks or has_approval(cursor, call, ready) or repeats_decision(cursor, call, ready):
+    if not asks or is_decided(cursor, call, ready):
         return row
-    if call.status == "approved":
-        # What was decided is not what would run now: it waits as a call that nobody decided on.
-        row = replace(row, status="proposed")
+    # What was decided is not what would run now: it waits as a call that nobody decided on.
+    status = "proposed" if call.status == "approved" else row.status
     following = (
         t("Sent to %1.", tool.server) if tool.server else "",
         t("It may delete or overwrite data.") if tool.destructive else "",
         call_effect(ready, state, cursor.context.values, cursor.context.model),
         t("Creates %1.", makes) if makes else "",
     )
-    origins = tuple(origin_rows(view, call, ready.arguments))
-    row = replace(row, downstream=joined(" ", filter(None, following)), origins=origins)
+    row = replace(row, status=status, downstream=joined(" ", filter(None, following)))
+    row = replace(row, origins=tuple(origin_rows(view, call, ready.arguments)))
     if call.status == "unknown" or not isinstance(allowed, Ask):
         return row
     if allowed.may_have_run:
@@ -272,12 +265,6 @@ def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:
 
 
 # -- rounds of input: the open questions, and the answers --------------------------------------
-
-
-def _asks_person(view: BranchView, call: CallRecord) -> bool:
-    """Return whether the tool of a call of the shown branch waits for a person's answers."""
-    runs = call.status == "running" or call.id in view.cursor.running
-    return call.waits_for_input and not (runs or view.branch or may_resume(view.cursor, call))
 
 
 def _with_questions(row: CallRow, call: CallRecord) -> CallRow:

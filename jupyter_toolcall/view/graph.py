@@ -99,11 +99,8 @@ def _table(rows: Rows, until: int) -> _Table:
     calls = {call.id: call for call in drawn_rows if not until or call.step <= until}
     # What is saved later than `until` is not saved there.
     saved = {use.object for call in calls.values() if call.saves for use in call.uses}
-    objects = {
-        row.id: row if row.id in saved else replace(row, saved="")
-        for row in rows.objects
-        if drawn_objects[row.id] == row.id
-    }
+    kept = (row for row in rows.objects if drawn_objects[row.id] == row.id)
+    objects = {row.id: row if row.id in saved else replace(row, saved="") for row in kept}
     maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
     objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():

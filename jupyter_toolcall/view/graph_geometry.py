@@ -90,18 +90,16 @@ def _dot(graph: GraphRow) -> Iterator[str]:
     ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
     nodes = dict(enumerate(graph.nodes))
     alone = [f"{n}" for n, node in nodes.items() if node.kind == "call" and n not in ends]
-    yield from _invisible(*(alone[at : at + ROW] for at in range(0, len(alone), ROW)))
-    # The rows stand below one another, as they are read.
-    yield from ("{rank=same", *_invisible(alone[::ROW]), "}")
+    rows = (alone[start : start + ROW] for start in range(0, len(alone), ROW))
+    yield from (f"{' -> '.join(row)} [style=invis]" for row in rows)
+    if alone:
+        # The rows stand below one another, as they are read.
+        yield f"{{rank=same {' -> '.join(alone[::ROW])} [style=invis]}}"
     if graph.earlier:
         yield "{rank=min 0}"
     tails = {edge.tail for edge in graph.edges}
     last = [f"{n}" for n, node in nodes.items() if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
-
-
-def _invisible(*rows: Sequence[str]) -> Iterator[str]:
-    return (f"{' -> '.join(row)} [style=invis]" for row in rows if len(row) > 1)
 
 
 def _sized(name: str, width: float, height: float) -> str:

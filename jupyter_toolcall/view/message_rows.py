@@ -28,18 +28,15 @@ def conversation_rows(
     """Return the rows of what entries added to the conversation, and of its turns."""
     messages, turns, context = list[MessageRow](), list[TurnRow](), cursor.context
     for entry in entries:
-        event, key = entry.event, entry.id[:12]
+        event, key, state = entry.event, entry.id[:12], state_at(context.journal, entry.id)
         match event:
             case Replied():
-                state = state_at(context.journal, entry.id)
                 messages += _reply_rows(context.journal.texts, entry, event, state)
                 turns.append(_turn_row(cursor, entry, event, state))
             case Asked(text, by):
                 role: MessageRole = "user" if by == "person" else "session"
-                turn = state_at(context.journal, entry.id).turns + 1
-                messages.append(_row(key, turn, role, text))
+                messages.append(_row(key, state.turns + 1, role, text))
             case Decided() | Finished() if call_id := ended_call(event):
-                state = state_at(context.journal, entry.id)
                 call = state.calls[call_id]
                 text = context.scheme.render(call, state, context.toolbox).content
                 messages.append(_row(key, state.turns + 1, "tool", text, call.step, call.tool))

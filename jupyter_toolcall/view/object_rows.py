@@ -115,11 +115,10 @@ def output_rows(state: State) -> tuple[ObjectRow, ...]:
 
 
 def _preview(view: BranchView, ref: Made) -> Preview:
-    values = view.cursor.context.values
+    context, values = view.cursor.context, view.cursor.context.values
     if not values.has_value(ref.digest, ref.content):
         return ABSENT
-    existing: Preview | None = values.previews.get(ref.digest)
-    drawn = existing or _drawn(view.cursor.context, ref, SMALL)
+    drawn: Preview | None = values.previews.get(ref.digest) or _drawn(context, ref, SMALL)
     if drawn is not None:
         values.previews[ref.digest] = drawn
     return drawn or ABSENT

@@ -25,8 +25,7 @@ def session_text(rows: Rows) -> str:
     lines = [summary_line(rows), *(f"  {_step(row, names_by_call)}" for row in calls)]
     notes = [f"  {row.name}: {row.note}" for row in rows.objects if row.note and not row.branch]
     for call in calls:
-        warned = call.warning
-        texts = [f"warning: {warned.text} {warned.action}"] if warned else []
+        texts = [f"warning: {warned.text} {warned.action}"] if (warned := call.warning) else []
         texts += [*call.notes, f"outdated: {call.outdated}" * bool(call.outdated)]
         texts += [call.why * call.again, *(f"asks: {q.message}" for q in call.questions)]
         notes += [f"  {call.step} {call.tool}: {text}" for text in texts if text]

@@ -18,11 +18,11 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_317,
-    "core + engine + session": 8_285,
+    "core + engine + session": 8_284,
     "tools": 3_507,
     "sources": 6_041,
     "jupyter": 4_310,
-    "view": 1_917,
+    "view": 1_898,
     "models": 2_123,
     "export": 2_678,
     "compare": 1_831,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_568,
     "cli, kitchen, toolsets, __init__": 420,
-    "all": 38_509,
+    "all": 38_489,
     "Python files": 259,
     "Python tests": 54_873,
     "TypeScript": 11_846,
