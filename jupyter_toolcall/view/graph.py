@@ -100,7 +100,8 @@ def _table(rows: Rows, until: int) -> _Table:
     # What is saved later than `until` is not saved there.
     saved = {use.object for call in calls.values() if call.saves for use in call.uses}
     kept = (row for row in rows.objects if drawn_objects[row.id] == row.id)
-    objects = {row.id: row if row.id in saved else replace(row, saved="") for row in kept}
+    later = {row.id for row in rows.objects if row.saved} - saved
+    objects = {row.id: replace(row, saved="") if row.id in later else row for row in kept}
     maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
     objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():

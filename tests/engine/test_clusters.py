@@ -233,7 +233,7 @@ def test_a_tool_with_an_address_connects_at_its_first_call() -> None:
 
 def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    text = r"^executor: distributed is missing: pip install 'jupyter-toolcall\[dask\]'$"
+    text = r"^executor: distributed is missing: pip install distributed$"
     with pytest.raises(UsageError, match=text):
         Session(Toolbox(process), None, executor="dask")
 

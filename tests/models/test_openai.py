@@ -457,9 +457,9 @@ def test_what_has_to_be_set_is_said_in_one_line(
     assert "\n" not in str(told.value)
 
 
-def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_sdk_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(ModelError, match=r"pip install 'jupyter-toolcall\[openai\]'"):
+    with pytest.raises(ModelError, match="pip install openai"):
         OpenAI(MODEL, base_url="http://localhost/v1")(GO)
 
 
