@@ -97,7 +97,7 @@ def written_calls(text: str) -> list[WrittenCall]:
     A block without a call in it, and markup between calls, are calls gone wrong. What is wrong and
     names no tool is one call, however long it goes on.
     """
-    calls = list[WrittenCall]()
+    calls, tag = list[WrittenCall](), _next_tag(text, 0)
     block, end, at = None, 0, 0
 
     def add(call: WrittenCall) -> None:
@@ -106,7 +106,9 @@ def written_calls(text: str) -> list[WrittenCall]:
         else:
             calls.append(call)
 
-    while (tag := _next_tag(text, at)) or _THOUGHT.search(text, at):
+    while True:
+        # It is looked for once: many thoughts may stand before it, or there may be none.
+        tag = _next_tag(text, at) if tag and tag.start() < at else tag
         if thought := _THOUGHT.search(text, at, tag.start() if tag else len(text)):
             marks = _THOUGHT.finditer(text, thought.start())
             closing = next((mark for mark in marks if mark[1]), None)
@@ -118,7 +120,8 @@ def written_calls(text: str) -> list[WrittenCall]:
                 add(WrittenCall(at, at, wrong="calls stand behind <think>, which has no </think>"))
             end = end and at
             continue
-        assert tag
+        if not tag:
+            break
         at = tag.end()
         if tag["parameter"]:
             continue
