@@ -222,7 +222,10 @@ def test_a_rule_from_the_card_says_what_it_would_have_done_and_decides_from_then
     rules.get_by_role("button", name="Use it again: fill price", exact=True).click()
     expect(rules.get_by_role("button", name="Pause: fill price", exact=True)).to_be_visible()
     for name in ("fill price 2", "fill price"):
-        rules.get_by_role("button", name=f"Remove: {name}", exact=True).click()
+        remove = rules.get_by_role("button", name=f"Remove: {name}", exact=True)
+        remove.click()
+        # Until the kernel has removed it, the panel takes no other command.
+        expect(remove).to_have_count(0)
     expect(view.get_by_role("button", name=re.compile("^Rules"))).to_be_hidden()
     save(page)
     assert saved_notebook(lab, "r.ipynb").metadata["jupyter_toolcall"] == {}
