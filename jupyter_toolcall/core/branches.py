@@ -237,13 +237,14 @@ def hide_branch(journal: Journal, head: str, name: str, hidden: bool = True) -> 
 
 def choose_branch(journal: Journal, head: str) -> None:
     """Record that the person went to the branch of a head; at most one branch is chosen."""
-    branch = current_branch(journal, head)
-    if branch.is_ancestor:
+    # An earlier place of another branch is none of its own; the prompt of another cell may follow.
+    if (following := journal.continuation(head)) and not is_prompt(journal[following]):
         return
-    chosen = {entry: label for entry, label in journal.labels.items() if label.chosen}
-    for entry in chosen.keys() - {branch.first_entry}:
-        journal.label(entry, replace(chosen[entry], chosen=0))
-    _set_label(journal, branch, chosen=len(journal))
+    first_entry, labels = _beginning(journal, head), journal.labels
+    for entry, label in [*labels.items()]:
+        if label.chosen and entry != first_entry:
+            journal.label(entry, replace(label, chosen=0))
+    journal.label(first_entry, replace(labels.get(first_entry, Label()), chosen=len(journal)))
 
 
 def shown_last(journal: Journal, among: Collection[str]) -> str:
@@ -260,7 +261,7 @@ def shown_last(journal: Journal, among: Collection[str]) -> str:
     return newest
 
 
-def _set_label(journal: Journal, branch: Branch, **changes: str | int) -> None:
+def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
     if branch.is_ancestor:
         raise UsageError(
             "this is an earlier point of another branch, so it has no name yet; continue it first"

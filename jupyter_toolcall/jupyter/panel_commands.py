@@ -360,7 +360,7 @@ def apply_command(session: Session, command: Command) -> Session:
         case Fork(place):
             return session.fork(place)
         case Checkout(place):
-            return session.fork(place).checkout(place)
+            return session.at(session.cursor).checkout(place)
         case Undo(call):
             return _undone(session, call)
         case Ask(turn):
