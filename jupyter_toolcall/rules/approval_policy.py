@@ -68,7 +68,9 @@ class Rule:
         arguments: for some arguments the JSON Schema that the value has to fit, such as
             `{"amount": {"maximum": 20}}`. A value is what the tool would get: the default of an
             argument that is left out, the name of an object. An argument without a value does not
-            fit; one of another type than the tool declares makes the rule ask.
+            fit; one of another type than the tool declares makes the rule ask. For objects there is
+            a keyword of our own: `{"table": {"madeFrom": "hotels"}}` fits the input `hotels`, and
+            what calls made from it.
         reason: a sentence that says why; the card and the model's answer show it.
         origins: where the values of the arguments may come from: "prompt", "person", "object",
             "result", "default", "model" and "untrusted". None: for "run" from all but "untrusted",
@@ -158,7 +160,7 @@ class Rule:
             return "ask", t(
                 "The rule %1 names %2, which %3 does not take.", repr(self.label), wrong, tool.name
             )
-        if not self._fits(values):
+        if not (self._fits(values) and self._is_made_from(origins)):
             return None
         if not self._allows(values, origins):
             return self._no_answer(origins)
@@ -194,6 +196,11 @@ class Rule:
 
         return fit(values) or (self.decision != "run" and fit(_normal(values)))
 
+    def _is_made_from(self, origins: Origins) -> bool:
+        """Return whether the objects are, or are made from, the inputs that the rule names."""
+        named = ((name, made_from(schema)) for name, schema in self.arguments.items())
+        return all(not of or of in origins().inputs.get(name, ()) for name, of in named)
+
     def ended(self, tool: Tool) -> str:
         """Return why the rule runs nothing any more, "" where it does."""
         now = datetime.now(UTC)
@@ -228,6 +235,11 @@ class Rule:
         schema = self.arguments.get(name)
         is_named = isinstance(schema, Mapping) and not {"const", "enum"}.isdisjoint(schema)
         return is_named or not _may_quote_others(origin, value)
+
+
+def made_from(schema: Any) -> str:
+    """Return the input that a rule's condition on an argument names, "" where it names none."""
+    return str(schema.get("madeFrom", "")) if isinstance(schema, Mapping) else ""
 
 
 def source_of(tool: Tool) -> str:

@@ -1,8 +1,9 @@
 """Rules that a person may want instead of deciding on calls like one: `generalisations`.
 
 Texts and numbers stay as they are, since they may be the id of somebody's order. What may vary is
-chosen by the tool's schema alone: the objects of the session, and arguments with a closed list of
-values. A call with a value that others wrote is never generalised.
+chosen by the tool's schema alone: the objects of the session, first those that are made from the
+same input, and arguments with a closed list of values. A call with a value that others wrote is
+never generalised.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..core.text import shortened_text
 from ..tools.object_references import kinds_in
 from ..tools.tool import Tool, parameters_schema
 from .approval_policy import Rule, source_of
-from .origins import CallOrigins
+from .origins import CallOrigins, Inputs
 
 SHORT = 40
 """Characters of a value in a condition."""
@@ -47,6 +48,8 @@ def _condition(name: str, schema: Mapping[str, Any]) -> str:
     match schema:
         case {"const": value}:
             return t("`%1` is %2", name, shortened_text(readable_json(value), SHORT))
+        case {"madeFrom": name_of_input}:
+            return t("`%1` is %2, or made from it", name, shortened_text(f"{name_of_input}", SHORT))
         case {"not": {"const": value}}:
             return t("any `%1` but %2", name, shortened_text(readable_json(value), SHORT))
     return t("`%1` fits %2", name, shortened_text(readable_json(schema), SHORT))
@@ -89,19 +92,27 @@ def generalisations(call: CallRecord, decided: DecidedCalls) -> list[Generalisat
         call: a call that waits, with its arguments as it would run.
         decided: those of its tool that a person decided on so far.
     """
-    tool = decided.tool
-    if tool.for_person or decided.origins_of(call).has_untrusted:
+    tool, origins = decided.tool, decided.origins_of(call)
+    if tool.for_person or origins.has_untrusted:
         return []
     offers = list[Generalisation]()
     for free in _free(call, tool):
         same = {
-            name: {"const": value} for name, value in call.arguments.items() if name not in free
+            name: _same(value, origins.inputs.get(name, ()))
+            for name, value in call.arguments.items()
+            if name not in free
         }
         name, code = _name(tool, same), tool.version()
         rule = Rule(tool.name, "run", same, code=code, source=source_of(tool), name=name)
         offer = decided.under(rule, free)
         offers += [offer, *_without_rejected(offer, call, decided)]
     return offers
+
+
+def _same(value: Any, inputs: Inputs) -> dict[str, Any]:
+    """Return the narrowest condition on an argument that a later call can fit: of an object, that
+    it is made from the same input, since each call makes new objects."""
+    return {"madeFrom": inputs[0]} if inputs else {"const": value}
 
 
 def _free(call: CallRecord, tool: Tool) -> Iterator[tuple[str, ...]]:

@@ -11,18 +11,22 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 from ..core.branch_names import is_same_json
 from ..core.call_record import TRUST, ArgumentOrigin, CallRecord, Trust
+from ..core.events import Producer
 from ..core.json_data import nested
 from ..core.recorded_data import replace
 from ..core.state import State
 from ..tools.tool import Tool, default_arguments, parameters_schema, unchanged
 from ..tools.toolbox import Toolbox
 
+Inputs = tuple[str, ...]
+"""The names of inputs, in the order in which the arguments of the calls name them."""
 NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
 WHOLE = 6
 """A text of so many characters may stand anywhere; a shorter one has to be a word of its own."""
@@ -33,6 +37,9 @@ class CallOrigins:
     """The origins of a call's arguments."""
 
     arguments: Mapping[str, ArgumentOrigin] = field(default_factory=dict)
+    inputs: Mapping[str, Inputs] = field(default_factory=dict)
+    """Of each argument that names objects alone, the inputs that all of them are, or are made
+    from."""
     is_exposed: bool = False
     """Whether something untrusted was in the conversation when the model asked for the call."""
 
@@ -209,6 +216,8 @@ class _Conversation:
     def __init__(self, state: State, toolbox: Toolbox, of_file: bool) -> None:
         self.state, self.toolbox, self.of_file = state, toolbox, of_file
         self.results: dict[str, Trust] = {}
+        self.inputs: dict[str, Inputs] = {}
+        """Of each call, the inputs that its objects are made from."""
         is_foreign = {turn for turn, _, verified in state.prompts if not (verified or of_file)}
         self.exposed_since: int | None = min(is_foreign, default=None)
         """The turn that made the first untrusted result, or that a stranger began."""
@@ -244,6 +253,7 @@ class _Conversation:
         is_settled = True
         for call in calls[len(self.calls) :]:
             is_settled = is_settled and _is_over(call)
+            self.inputs[call.id] = _in_order(map(self._inputs_of, call.uses.values()))
             trust, source = self.result(call)
             self.results[call.id] = trust
             if trust == "untrusted" and self.exposed_since is None:
@@ -315,7 +325,19 @@ class _Conversation:
                 return ArgumentOrigin("default", "unclear" if is_filled else "trusted")
             return _merged(origins)
 
-        return CallOrigins({name: origin(name, arguments[name]) for name in arguments}, is_exposed)
+        origins = {name: origin(name, value) for name, value in arguments.items()}
+        inputs = {name: self._inputs_of_all(value) for name, value in arguments.items()}
+        return CallOrigins(origins, inputs, is_exposed)
+
+    def _inputs_of_all(self, value: Any) -> Inputs:
+        """Return the inputs that every object which a value names is, or is made from; none where
+        a part of the value names no object."""
+        objects = [self.state.objects.get(_text(leaf)) for leaf in _leaves(value)]
+        inputs = [self._inputs_of(named.producer) if named else () for named in objects]
+        return tuple(name for name in _in_order(inputs) if all(name in of for of in inputs))
+
+    def _inputs_of(self, producer: Producer) -> Inputs:
+        return (producer.input,) if producer.input else self.inputs.get(producer.call, ())
 
     def _found(self, leaf: Any, call: CallRecord, is_exposed: bool) -> list[ArgumentOrigin]:
         """Return where a text or a number stands: in all places if one of them is untrusted, else
@@ -352,6 +374,11 @@ class _Conversation:
             return ArgumentOrigin("object", object=name)
         trust = self.results.get(call.id, "unclear")
         return ArgumentOrigin("object", trust, call.id, call.tool, call.step, name)
+
+
+def _in_order(inputs: Iterable[Inputs]) -> Inputs:
+    """Return each input once."""
+    return tuple(dict.fromkeys(chain.from_iterable(inputs)))
 
 
 def _is_over(call: CallRecord) -> bool:

@@ -25,6 +25,8 @@ class OriginRow(Row):
     """Of an untrusted value: one sentence."""
     passage: tuple[str, ...] = ()
     """Of an untrusted value: the text before it, the value as it stands there, the text after."""
+    elsewhere: Text = ""
+    """Of an untrusted value: whether it stands in the prompts of the person too."""
 
 
 class RuleOffer(Row):

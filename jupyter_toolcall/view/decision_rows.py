@@ -45,6 +45,7 @@ def origin_rows(
             view.call_key(source) if source else "",
             _warning(name, arguments[name], origin) if is_bad else "",
             _passage(source, arguments[name]) if source and is_bad else (),
+            _in_prompts(origin) if is_bad else "",
         )
 
 
@@ -78,6 +79,11 @@ def _warning(name: str, value: Any, origin: ArgumentOrigin) -> str:
     noun = NOUNS.get(name) or (t("text") if isinstance(value, str) else t("value"))
     source = origin.tool or t("others")
     return t("This %1 comes from %2. Nobody has checked it.", noun, source)
+
+
+def _in_prompts(origin: ArgumentOrigin) -> str:
+    stands = any(part.kind == "prompt" and part.trust == "trusted" for part in origin.also)
+    return t("It stands in your prompt too.") if stands else t("It stands nowhere in your prompts.")
 
 
 def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:

@@ -29,12 +29,12 @@ LIMITS = {
     "schemes": 1_501,
     "teaching + evaluation": 2_006,
     "storage": 1_007,
-    "rules, budgets, origins, previews": 1_568,
+    "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_517,
+    "all": 38_549,
     "Python files": 259,
-    "Python tests": 54_875,
-    "TypeScript": 11_846,
+    "Python tests": 54_892,
+    "TypeScript": 11_849,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -124,9 +124,10 @@ def offers(session: Session) -> list[Any]:
     return rule_offers(session.cursor, session.pending[0].id)
 
 
-def test_the_offers_go_from_this_call_to_its_objects_to_closed_values() -> None:
+def test_the_offers_go_from_objects_of_this_input_to_any_objects_to_closed_values() -> None:
     exact, objects, closed = offers(session_of(filled()))
     assert (exact.free, objects.free, closed.free) == ((), ("table",), ("table", "method"))
+    assert conditions(exact.rule).startswith("`table` is hotels, or made from it, `column`")
     assert closed.rule.arguments == {"column": {"const": "price"}}
     assert {each.rule.decision for each in (exact, objects, closed)} == {"run"}
 
@@ -138,13 +139,36 @@ def test_an_offer_says_what_it_would_have_done_with_the_calls_so_far() -> None:
         session.decide(session.pending[0], decision).run()
     exact, objects, closed, without_max = offers(session)
     tried = map(past, (exact, objects, closed, without_max))
-    assert [*tried] == [(0, 4, 0), (2, 4, 0), (3, 4, 1), (2, 4, 0)]
+    assert [*tried] == [(2, 4, 0), (2, 4, 0), (3, 4, 1), (2, 4, 0)]
     assert [call.step for call in closed.rejected] == [4]
     assert without_max.left_out == '"max"'
     assert (
         conditions(without_max.rule, without_max.free)
         == '`column` is "price", any `method` but "max", any `table`'
     )
+
+
+def join(tables: list[Table]) -> Table:
+    """Join tables."""
+    return Table()
+
+
+def test_a_rule_for_what_is_made_from_an_input_fits_its_objects_alone() -> None:
+    def joined(*numbers: int) -> Any:
+        return "join", {"tables": [f"Table#{number}" for number in numbers]}
+
+    # Inputs are Table#1 and Table#2; each call makes the next table.
+    calls = [joined(1), joined(3), joined(2), joined(2, 1), joined(6, 3), joined(6, 2), joined()]
+    fits = [True, True, False, False, True, False, False]
+    rule = Rule("join", "run", {"tables": {"madeFrom": "hotels"}})
+    inputs: dict[str, Any] = {"hotels": Table(), "cities": Table()}
+    box, model = Toolbox(join), Scripted([*calls, "Done."])
+    session = Session(box, model, scheme="flat", inputs=inputs, approve=[rule]).tell("Join.")
+    while session.pending:
+        session.decide(session.pending[0]).run()
+    ran = [all_rows(session.cursor, "").calls[number].by_rule != "" for number in range(7)]
+    decided = [call.decided is None or call.decided.rule != "" for call in session.calls]
+    assert (ran, decided) == (fits, fits)
 
 
 def test_texts_and_numbers_are_never_free() -> None:
@@ -237,7 +261,7 @@ def test_a_rule_of_the_person_says_why_it_does_not_decide() -> None:
 
 
 def test_a_person_pauses_moves_and_removes_rules() -> None:
-    session = filling(filled(), filled("Table#2"), filled("Table#3"))
+    session = filling(filled(), filled(column="stars"), filled(column="stars"))
     rules = session.cursor.context.person_rules
     add_rule(session, 0)
     rules.add(Rule("fill", "refuse", name="fill"), "session", "removed")

@@ -134,7 +134,8 @@ export const OriginRow = record({
   trust: oneOf("untrusted", "unclear", "trusted").or("trusted"),
   call: text.or(""),
   warning: text.or(""),
-  passage: list(text.or("")).or([])
+  passage: list(text.or("")).or([]),
+  elsewhere: text.or("")
 });
 export type OriginRow = Read<typeof OriginRow>;
 export const CallRow = record({

@@ -59,6 +59,7 @@ export function pathOf(view: ViewState, call: CallRow, close: () => void): Child
   return [
     h('div', 'tc-row', strongText(t('Path of'), ' ', h('code', {}, origin.parameter)), button('', { icon: 'close', label: t('Close the path'), look: 'ghost small icon', key: 'close path', onclick: close })),
     h('ol', { class: 'tc-path', label: t('Path of %1', origin.parameter) }, ...steps.map((step, index) => h('li', index === untrusted ? 'untrusted' : '', index === untrusted ? icon('warning') : null, step))),
-    found ? h('blockquote', 'tc-passage', textBlock(before, 400), h('mark', {}, textBlock(found, 400)), textBlock(after, 400)) : null
+    found ? h('blockquote', 'tc-passage', textBlock(before, 400), h('mark', {}, textBlock(found, 400)), textBlock(after, 400)) : null,
+    origin.elsewhere && h('p', 'small muted', oneLine(origin.elsewhere, 200))
   ];
 }

@@ -140,7 +140,8 @@ export class RuleSheet {
 /** What a rule asks of an argument, in words. */
 function conditionText(schema: unknown): string {
   if (schema === undefined) return t('any value');
-  const { const: only, not } = schema as { readonly const?: unknown; readonly not?: { readonly const?: unknown } };
+  const { const: only, madeFrom, not } = schema as { readonly const?: unknown; readonly madeFrom?: unknown; readonly not?: { readonly const?: unknown } };
+  if (madeFrom !== undefined) return t('is %1, or made from it', oneLine(String(madeFrom), 60));
   if (only !== undefined) return t('is %1', literalText(only, 60));
   return not?.const === undefined ? t('fits %1', oneLine(jsonText(schema), 60)) : t('is not %1', literalText(not.const, 60));
 }
