@@ -253,6 +253,8 @@ def _instance(value: Any) -> Iterator[Any]:
     yield [setter, items and list(items), pairs and list(pairs)]
     if _local_bases(cls):
         yield from (_constants(cls), _left_out(value, cls))
+        if assigned := _assigned_properties(value, cls):
+            yield assigned
 
 
 def _canonical_state(cls: type, state: Any) -> Any:
@@ -274,6 +276,25 @@ def _cached_properties(cls: type) -> frozenset[str]:
     members = (member for base in cls.__mro__ for member in vars(base).items())
     names = (n for n, member in members if isinstance(member, functools.cached_property))
     return frozenset((*names, "__pydantic_fields_set__"))
+
+
+def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
+    """Return the cached properties of a value that hold something else than they would compute.
+
+    Texts and numbers alone: what is larger was loaded or is expensive, and computing it again at
+    each reading would be felt.
+    """
+    state: dict[str, Any] = getattr(value, "__dict__", {})
+    held = sorted(_cached_properties(cls) & state.keys())
+    names = [name for name in held if type(state[name]) in _SCALARS]
+
+    def computed(name: str) -> Any:
+        # What it reads of other cached properties is not computed again.
+        bare = object.__new__(cls)
+        bare.__dict__.update({key: part for key, part in state.items() if key != name})
+        return getattr(bare, name)
+
+    return {n: state[n] for n in names if repr(attempt(computed, n)[0]) != repr(state[n])}
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

@@ -272,6 +272,7 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "5,000 deep": (deep, lambda v: v.append(1)),
     "a hostile class": (Hostile, assign("n")),
     "cached property": (lambda: Circle(2.0), grow("r")),
+    "an assigned cached property": (lambda: Circle(2.0), assign("area")),
     "functions": (lambda: [set_cell, len, np.mean, re, Circle], lambda v: v.pop()),
     "moments": (lambda: [datetime.date(2026, 1, 1), decimal.Decimal("1.0")], lambda v: v.pop()),
 }
