@@ -42,7 +42,7 @@ _HELD += ["validators", "field_validators", "root_validators", "model_validators
 _MAKING = {"__init__", "__new__", "__post_init__", "__setstate__"}
 """The methods that give a new object its attributes."""
 _SHOWING = {"__repr__", "__str__", "__format__", "__sizeof__", "__dir__"}
-"""The methods that show a value, and do not change what a tool does."""
+"""The methods that show a value: they count where code makes a text of a value."""
 
 # -- the names in code ------------------------------------------------------------------------
 
@@ -54,6 +54,9 @@ _KINDS = {
     "IMPORT_NAME": "modules",
 }
 """What the name in an instruction is."""
+_TEXTS = {"str", "repr", "ascii", "format", "print"}
+_FORMATS = {"FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC"}
+"""The functions, and the instructions of an f-string, that make a text of a value."""
 _ITEMS = {"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"}
 _FILLING = {*dir(list), *dir(dict), *dir(set), *dir(deque)}
 _FILLING -= {*dir(tuple), *dir(frozenset), *dir(MappingProxyType)}
@@ -80,6 +83,8 @@ def names_in(code: CodeType) -> Mapping[str, Set[str]]:
         if kind:
             last[begin] = f".{step.argval}" if kind in ("members", "assigned") else step.argval
             names[kind].add(last[begin])
+        if step.opname in _FORMATS or (kind == "variables" and step.argval in _TEXTS):
+            names["members"].update(f".{name}" for name in _SHOWING)
     names["variables"].difference_update(code.co_freevars, code.co_cellvars)
     names["state"].update(names["assigned"] if code.co_name not in _MAKING else ())
     for inner in (part for part in code.co_consts if isinstance(part, CodeType)):
@@ -147,7 +152,12 @@ class _Reader:
         elif issubclass(cls, type):
             self._class(title, value)
         elif issubclass(cls, ModuleType):
-            self._hold(value.__name__, vars(value) if self._is_read(value.__name__) else {})
+            members = vars(value)
+            if not self._is_read(value.__name__):
+                # Somebody may have put a function of theirs into it.
+                functions = ((n, v) for n, v in members.items() if type(v) is FunctionType)
+                members = {n: v for n, v in functions if self._is_followed(v.__module__)}
+            self._hold(value.__name__, members)
         else:
             wrapped = {"__wrapped__"} & getattr(value, "__dict__", {}).keys()
             for held in _HELD if cls.__module__ in _HOLDING else wrapped:
@@ -222,9 +232,12 @@ class _Reader:
                     if is_special and code.co_filename != "<string>":
                         self._add(f"{title}.{name}", member)
 
+    def _is_followed(self, module: Any) -> bool:
+        return module == self._home or is_local(str(module))
+
     def _is_read(self, module: Any) -> bool:
         """Return whether code of a module is read; of an installed one its package counts."""
-        if module == self._home or is_local(str(module)):
+        if self._is_followed(module):
             return True
         if package := _package(str(module).partition(".")[0]):
             self.texts.append((package, "", ""))

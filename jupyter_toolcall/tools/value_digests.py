@@ -568,7 +568,8 @@ _LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}
 
 
 _DATA = frozenset(
-    {"array", "datetime", "decimal", "fractions", "pathlib", "re", "uuid", "zoneinfo", *_LIBRARIES}
+    {"argparse", "array", "collections", "datetime", "decimal", "fractions", "ipaddress", "pathlib"}
+    | {"re", "string", "uuid", "zoneinfo", *_LIBRARIES}
 )
 """The packages whose values are data, but for generators of random numbers."""
 
@@ -578,7 +579,7 @@ def is_data(value: object) -> bool:
     cls = type(value)
     roots = {base.__module__.partition(".")[0] for base in cls.__mro__}
     is_of_library = not roots.isdisjoint(_DATA) and "random" not in cls.__module__
-    return is_of_library or issubclass(cls, (range, slice, *SCALARS)) or is_frozen(value)
+    return is_of_library or issubclass(cls, (range, slice, bytearray, *SCALARS)) or is_frozen(value)
 
 
 def is_frozen(value: object) -> bool:

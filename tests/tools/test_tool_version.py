@@ -255,11 +255,16 @@ def test_a_tool_is_the_same_with_what_it_is_not_made_of(tool: str, old: str, new
 
 
 REACHED = """
-    import datetime, functools, re
+    import datetime, functools, math, re
     import numpy as np
+
+    math = type(math)("math")
+    math.floor = len
 
     class Inner:
         port = 80
+        def __str__(self):
+            return "Ann"
         def go(self):
             return 1
 
@@ -285,6 +290,7 @@ REACHED = """
 
     def tool(x):
         client.send()
+        math.floor(f"{client.inner}")
         return make().go(), client.inner.go(), CONF["to"], CLIENTS, DAY, WORD, ROW, by_type(x)
 
     def tool_by_text(x):
@@ -309,6 +315,8 @@ REACHED = """
         "WORD = re.compile('b')",
         "ROW[0] = 7",
         "by_type.register(int, lambda x: 1)",
+        "Inner.__str__ = lambda self: 'Eve'",
+        "math.floor = lambda text: 'Eve'",
     ],
 )
 def test_a_tool_is_another_once_anything_that_it_reaches_is_changed(change: str) -> None:
@@ -386,6 +394,8 @@ def test_what_a_tool_changes_is_its_state_and_all_else_counts(statement: str) ->
         ("collections.namedtuple('P', 'x', defaults=[1])", "collections.namedtuple('P', 'x')"),
         ("attrs.make_class('P', {'x': attrs.field(default=1)})", "attrs.make_class('P', ['x'])"),
         ("range(3)", "range(4)"),
+        ("bytearray(b'a')", "bytearray(b'b')"),
+        ("collections.ChainMap({'a': 1})", "collections.ChainMap({'a': 2})"),
         ("json", "math"),
         ("json.dumps", "json.loads"),
         ("[[datetime.date(2026, 1, 1)]]", "[[datetime.date(2026, 1, 2)]]"),
