@@ -38,7 +38,7 @@ class ArgumentCopy:
     """An object, its value, and what a tool gets of it: a copy, or the value if it has none."""
 
     name: str
-    made: Made
+    recorded: Made
     value: Any
     copy: Any
     promised: bool = False
@@ -50,13 +50,15 @@ class ArgumentCopy:
         if self.promised:
             return
         # An earlier call may have changed a value that is passed without a copy.
-        is_recorded = self.copied and self.made.content
-        self._before = Content(self.made.content, True) if is_recorded else content_of(self.copy)
+        is_recorded = self.copied and self.recorded.content
+        self._before = (
+            Content(self.recorded.content, True) if is_recorded else content_of(self.copy)
+        )
 
     def bring_home(self, copy: Any, promised: bool) -> None:
         """Take what a worker returns in place of the value that stays on its cluster."""
         self.copy, self.sent = copy, True
-        self.promised, self._before = promised, Content(self.made.content, True)
+        self.promised, self._before = promised, Content(self.recorded.content, True)
 
     @property
     def copied(self) -> bool:
@@ -99,7 +101,9 @@ class ArgumentCopy:
 
     def argument(self, uses: Uses) -> str:
         """Return the argument that names the object, such as `plates.0`."""
-        return next((key for key, used in uses.items() if used == self.made.producer), self.name)
+        return next(
+            (key for key, used in uses.items() if used == self.recorded.producer), self.name
+        )
 
 
 @dataclass
@@ -129,14 +133,14 @@ class ArgumentCopies:
 
     def copy_of(self, name: str, types: tuple[type, ...]) -> Any:
         """Return what a tool gets of an object. Raises CallError and Absent."""
-        made = self.state.resolve(name)
-        remote = self.values.remote(made)
+        recorded = self.state.resolve(name)
+        remote = self.values.remote(recorded)
         is_remote = remote is not None and remote.is_usable_on(self.executor)
-        value = remote if is_remote else self.values.value(made)
+        value = remote if is_remote else self.values.value(recorded)
         if id(value) not in self._copies:
             promised = self.promised or is_remote
             copy = value if promised else private(value, self.read_only)[0]
-            copied = ArgumentCopy(name, made, value, copy, promised)
+            copied = ArgumentCopy(name, recorded, value, copy, promised)
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy
 
@@ -175,7 +179,7 @@ class ArgumentCopies:
 
     def of_producer(self, producer: Producer | None) -> ArgumentCopy | None:
         """Return the copy of the object that a producer made, or else the first copy."""
-        copies = (copied for copied in self if copied.made.producer == producer)
+        copies = (copied for copied in self if copied.recorded.producer == producer)
         return next(copies, None) or next(iter(self), None)
 
     def changes(self, outcome: Outcome | None, names: Sequence[str]) -> InPlaceChanges:

@@ -119,7 +119,7 @@ class ToolExecution:
         withhold, tool = self.values.withhold, self.ready.tool
         if not withhold or tool.sees_withheld:
             return False
-        opaque = next((copied.name for copied in self._copies if copied.made.withheld), "")
+        opaque = next((copied.name for copied in self._copies if copied.recorded.withheld), "")
         if opaque and tool.leaves_out_withheld:
             raise CallError(
                 f"{opaque} is not shared: a tool made it of a table with withheld columns, and is "
@@ -228,7 +228,7 @@ class ToolExecution:
             changes, interrupted = None, True
         changes = changes or NO_CHANGES
         # A value without a content digest has a note from the start instead.
-        self.values.altered |= {c.made.digest for c in copies.untracked if c.made.content}
+        self.values.altered |= {c.recorded.digest for c in copies.untracked if c.recorded.content}
         return ToolRun(outcome, self.printed.text(), interrupted, changes, self.worker)
 
 

@@ -203,7 +203,7 @@ def _validate(
     withhold = () if tool.sees_withheld else values.withhold
     # Its error may quote a withheld value, as an error of the tool may.
     is_hidden = bool(withhold) and any(
-        shared.made.withheld or holds_withheld(shared.copy, withhold) for shared in copies
+        shared.recorded.withheld or holds_withheld(shared.copy, withhold) for shared in copies
     )
     hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
     run_validator(tool.name, validator, checked, hidden_text)

@@ -78,7 +78,7 @@ def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> St
 
     def object_kind(value: Any) -> str | None:
         copied = None if type(value) in SCALARS else copies.of_value(value)
-        return registered(type(value)) if copied is None else copied.made.kind
+        return registered(type(value)) if copied is None else copied.recorded.kind
 
     registered = kinds_by_class(values)
     if type(result) is RemoteValue:
@@ -112,7 +112,7 @@ class _Objects:
         copied = self._copies.of_value(held.value)
         if copied is not None and not copied.is_another:
             self._count += 1
-            return copied.made
+            return copied.recorded
         if copied is not None:
             return self.changed_copy(copied)
         return self._new(held.value, held.kind)
@@ -120,7 +120,7 @@ class _Objects:
     def changed_copy(self, copied: ArgumentCopy) -> Made:
         """Return a new object for a changed copy."""
         self._copies.kept.setdefault(id(copied.copy), self._count)
-        return self._new(copied.copy, copied.made.kind)
+        return self._new(copied.copy, copied.recorded.kind)
 
     def changed_copies(self) -> tuple[Made, ...]:
         """Return new objects for the changed copies that are not in the result."""

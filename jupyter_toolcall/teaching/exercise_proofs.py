@@ -139,7 +139,7 @@ def _held(
     first = next((at for at, cell in enumerate(cells) if f"--replay {file}" in (cell or "")), None)
     if first is None:
         raise ToolcallError(f"{notebook} has no cell with --replay {file}")
-    again = [cell for cell in cells[first:] if cell is not None]
+    repeated_cells = [cell for cell in cells[first:] if cell is not None]
     # The cell with the exercise comes first, so that its recording has the error.
     # A later section ## Session adds to the first one, which has other errors no more.
     text = f"{_SEEDED.sub('', checked.exercise.source)}\n\n## Session\n"
@@ -148,9 +148,9 @@ def _held(
         exercise = (
             f"%%toolchat exercise {checked.exercise.name}\n{text}{f'- {error}' if error else ''}"
         )
-        added += ["%toolchat lesson restart", exercise, *again]
+        added += ["%toolchat lesson restart", exercise, *repeated_cells]
     executed = execute(notebook, added={len(cells): added}, halts=False).notebook.cells
-    trial = len(again) + 2
+    trial = len(repeated_cells) + 2
     starts = range(len(cells), len(cells) + len(added), trial)
     shown = (shown_results(executed[start : start + trial]) for start in starts)
     return [results[0][1] if results else -1 for results in shown]
@@ -177,9 +177,9 @@ def _errors_in(
     for name, value in arguments.items():
         for other in _other_values(value, schemas.get(name, {})):
             yield SeededError(step, {name: other})
-    for (first, here), (second, there) in pairwise(arguments.items()):
-        if type(here) is type(there) and here != there:
-            yield SeededError(step, {first: there, second: here})
+    for (first, value), (second, other_value) in pairwise(arguments.items()):
+        if type(value) is type(other_value) and value != other_value:
+            yield SeededError(step, {first: other_value, second: value})
     # The next call comes too early, in the place of this one.
     later = following[0] if following and call.tool != SELECT else call
     if (later.tool, dict(later.arguments)) != (call.tool, arguments):

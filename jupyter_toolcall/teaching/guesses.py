@@ -215,8 +215,8 @@ def _scored(guess: Guess, answer: panel_rows.CallAnswer) -> GuessRow:
     tool, marks = guess.tool == answer.call.tool, list[panel_rows.Mark]()
     for argument in answer.arguments:
         name = argument.name
-        said = encode(guess.arguments[name]) if name in guess.arguments else ""
-        right = tool and said in argument.values
+        guessed = encode(guess.arguments[name]) if name in guess.arguments else ""
+        right = tool and guessed in argument.values
         # An argument too much is wrong, unless it only says the default.
         if not argument.optional or (tool and not right):
             marks.append(panel_rows.Mark(name, right))

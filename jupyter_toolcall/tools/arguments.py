@@ -92,8 +92,12 @@ def is_too_deep(data: Any) -> bool:
     level: list[Any] = [[data]]
     depth = -1
     while level and depth < MAX_DEPTH:
-        inner = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [part for each in inner for part in each if isinstance(part, (dict, list))]
+        inner = (
+            container.values() if isinstance(container, dict) else container for container in level
+        )
+        level = [
+            part for container in inner for part in container if isinstance(part, (dict, list))
+        ]
         depth += 1
     return bool(level)
 
@@ -321,8 +325,8 @@ _FREQUENT: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def unknown_argument(name: str, names: Collection[str]) -> str:
     """Return what is wrong with an argument that does not exist, and those that do."""
-    known = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
-    return f"there is no such argument; {known}.{nearest(name, names)}".rstrip(".")
+    existing = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+    return f"there is no such argument; {existing}.{nearest(name, names)}".rstrip(".")
 
 
 def resolve_receiver(kind: str, name: Any, types: tuple[type, ...], resolve: Resolve) -> Any:

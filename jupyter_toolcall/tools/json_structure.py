@@ -193,15 +193,15 @@ def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
 def json_keys(value: Mapping[Any, Any]) -> list[str]:
     """Return the keys of a dict as JSON has them, each once: of 1 and "1", 1 says its type."""
     texts = [_key(key) for key in value]
-    counts, known = Counter(texts), {key for key in value if type(key) is str}
+    counts, keys = Counter(texts), {key for key in value if type(key) is str}
     for n, (key, text) in enumerate(zip(value, texts, strict=True)):
-        if type(key) is not str and (counts[text] > 1 or text in known):
+        if type(key) is not str and (counts[text] > 1 or text in keys):
             number, unique = 1, f"{text} ({class_name(type(key))})"
-            while unique in known:
+            while unique in keys:
                 number += 1
                 unique = f"{text} ({class_name(type(key))} {number})"
             texts[n] = unique
-            known.add(unique)
+            keys.add(unique)
     return texts
 
 

@@ -213,19 +213,19 @@ def _spellings(name: str, field: Mapping[str, Any], config: Mapping[str, Any]) -
     return [*paths, (name,)] if by_name or not paths else paths
 
 
-def _unknown_paths(value: Any, known: Mapping[str | int, Any]) -> Iterator[Path]:
+def _unknown_paths(value: Any, checked: Mapping[str | int, Any]) -> Iterator[Path]:
     """Yield the path of each part that no spelling of a field leads to; {} takes all of a part."""
     if isinstance(value, Mapping):
         parts = [(key, key, part) for key, part in value.items()]
     elif isinstance(value, list):
-        parts = [(n, n if n in known else n - len(value), part) for n, part in enumerate(value)]
+        parts = [(n, n if n in checked else n - len(value), part) for n, part in enumerate(value)]
     else:
         return
     for key, step, part in parts:
-        if step not in known:
+        if step not in checked:
             yield (key,)
-        elif known[step]:
-            yield from ((key, *path) for path in _unknown_paths(part, known[step]))
+        elif checked[step]:
+            yield from ((key, *path) for path in _unknown_paths(part, checked[step]))
 
 
 def _is_present(value: Any, path: Path) -> bool:

@@ -70,10 +70,10 @@ def annotation_types(function: Callable[..., Any], title: str, kinds: Kinds) -> 
 
     Raises DefinitionError for a parameter whose type is not defined.
     """
-    bare, known = inspect.unwrap(function), {}
+    bare, hints = inspect.unwrap(function), {}
     for name in getattr(bare, "__annotations__", {}):
         try:
-            known[name] = annotation_type(bare, name, kinds)
+            hints[name] = annotation_type(bare, name, kinds)
         except (NameError, SyntaxError, TypeError, AttributeError) as error:
             if name == "return":
                 continue
@@ -81,7 +81,7 @@ def annotation_types(function: Callable[..., Any], title: str, kinds: Kinds) -> 
                 f"{title}: the parameter {name!r} has a type that is not known here ({error}); "
                 f"define or import it first, or write a type that is, such as `{name}: str`"
             ) from None
-    return known
+    return hints
 
 
 def annotation_type(function: Any, name: str, classes: Iterable[type]) -> Any:
@@ -167,8 +167,8 @@ def registered_kind(cls: type, kinds: Kinds) -> str | None:
             return kinds[base]
     if cls in _SCALARS:
         return None
-    for known, name in kinds.items():
-        if (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
+    for existing, name in kinds.items():
+        if (existing.__module__, existing.__qualname__) == (cls.__module__, cls.__qualname__):
             return name
     return None
 
@@ -210,8 +210,8 @@ def is_object_class(cls: Any) -> bool:
     plain = (*_SCALARS, enum.Enum, list, dict, tuple, set, frozenset, BaseModel)
     if cls in (type, Callable) or issubclass(cls, plain):
         return False
-    known: Any = cls
-    return dataclasses.is_dataclass(cls) or not has_schema(known)
+    anything: Any = cls
+    return dataclasses.is_dataclass(cls) or not has_schema(anything)
 
 
 # -- objects by name in an annotation -------------------------------------------------------
@@ -324,7 +324,7 @@ def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
 def _subtypes(cls: type, kinds: Kinds) -> dict[type, str]:
     """Return the known types that are subclasses of a class, with their names."""
     try:
-        return {known: name for known, name in kinds.items() if issubclass(known, cls)}
+        return {subclass: name for subclass, name in kinds.items() if issubclass(subclass, cls)}
     # `issubclass` refuses a TypedDict, and a Protocol that has attributes.
     except TypeError:
         return {}

@@ -69,18 +69,18 @@ def from_function(
     types = tuple(_argument_type(p, annotations, kinds, title) for p in parameters)
     # All that the schema depends on: a reload can change any of it and keep the function.
     key = (function, title, parameters, types, receiver or "", inspect.getdoc(bare) or "")
-    made = (_typed_tool if _is_cacheable(key, types) else _typed_tool.__wrapped__)(*key)
-    made = replace(
-        made,
+    typed = (_typed_tool if _is_cacheable(key, types) else _typed_tool.__wrapped__)(*key)
+    typed = replace(
+        typed,
         **options.of_tool(),
-        description=made.description if options.description is None else options.description,
+        description=typed.description if options.description is None else options.description,
         returns=returned_type(annotations, kinds),
         result=_returned_text(bare),
         check_answer=_answer_check(annotations.get("return"), _returned_text(bare), title, kinds),
         makes=created_types(annotations, kinds),
         origin=Origin(function),
     )
-    return replace(made, version=version_of(function, **made.other_code))
+    return replace(typed, version=version_of(function, **typed.other_code))
 
 
 def _returned_text(function: Any) -> str:
@@ -103,11 +103,11 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
         return attempt(arguments_adapter, title, fields)[0]
 
     def check_answer(result: Any, resolve: Resolve) -> None:
-        made = adapter()
-        if made is None:
+        parts_of_result = adapter()
+        if parts_of_result is None:
             return
         try:
-            argument_check(title, *made)({"result": result}, resolve)
+            argument_check(title, *parts_of_result)({"result": result}, resolve)
         except CallError as error:
             problem = next(iter(error.fields.values()), str(error))
             text = f"{title} returns {returned}: the result {problem}"
@@ -152,13 +152,13 @@ def _typed_tool(
     adapter, schema = arguments_adapter(title, fields)
     # An error names the receiver, whose schema is added later.
     first: dict[str, Any] = {receiver: {}} if receiver else {}
-    known = {**schema, "properties": first | schema.get("properties", {})}
+    extended = {**schema, "properties": first | schema.get("properties", {})}
     return Tool(
         name=title,
         description=description,
         parameters=schema,
         function=_by_keywords(function, parameters),
-        check=argument_check(title, adapter, known),
+        check=argument_check(title, adapter, extended),
     )
 
 
@@ -262,10 +262,10 @@ def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values:
     """Call a function with some values by position, as its parameters are; `*args` is a list."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()][len(receiver) :]
-    bound = inspect.BoundArguments(signature.replace(parameters=parameters), values)
+    bindings = inspect.BoundArguments(signature.replace(parameters=parameters), values)
     # A parameter before `*args` that was left out has its default.
-    bound.apply_defaults()
-    return function(*receiver, *bound.args, **bound.kwargs)
+    bindings.apply_defaults()
+    return function(*receiver, *bindings.args, **bindings.kwargs)
 
 
 # -- the methods of a class ----------------------------------------------------------------
@@ -285,33 +285,33 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
     for name, member in _methods(cls):
         title = f"{group}_{tool_options(_without_partial(member)).name or name}"
         if isinstance(member, (staticmethod, classmethod)):
-            bound = getattr(cls if instance is None else instance, name)
-            origin = Origin(bound, cls, name, static=True)
-            made = from_function(bound, kinds, name=title)
+            function = getattr(cls if instance is None else instance, name)
+            origin = Origin(function, cls, name, static=True)
+            member_tool = from_function(function, kinds, name=title)
         else:
             origin = Origin(member, cls, name)
-            made = from_function(
+            member_tool = from_function(
                 member, kinds, name=title, receiver="" if instance is not None else kind
             )
             if instance is None:
-                made = _with_receiver(made, cls, kinds)
+                member_tool = _with_receiver(member_tool, cls, kinds)
             else:
-                made = replace(made, instance=group, subject=instance)
-        version = version_of(origin.function, cls, **made.other_code)
-        yield replace(made, group=group, about=about, origin=origin, version=version)
+                member_tool = replace(member_tool, instance=group, subject=instance)
+        version = version_of(origin.function, cls, **member_tool.other_code)
+        yield replace(member_tool, group=group, about=about, origin=origin, version=version)
 
 
 def from_bound_method(method: Any, kinds: Kinds) -> Tool:
     """Return the tool for a method of an instance (`counter.add`), whose state it shares with the
     other tools of that instance. Raises DefinitionError."""
     function, subject = method.__func__, method.__self__
-    made, cls = from_function(function, kinds, receiver=""), type(subject)
+    member_tool, cls = from_function(function, kinds, receiver=""), type(subject)
     return replace(
-        made,
+        member_tool,
         instance=_own_text(subject, "name") or kind_name(cls),
         subject=subject,
         origin=Origin(function, cls, method.__name__),
-        version=version_of(function, cls, **made.other_code),
+        version=version_of(function, cls, **member_tool.other_code),
     )
 
 
@@ -325,7 +325,7 @@ def _class_description(cls: type) -> str:
 def _own_text(instance: object, name: str) -> str:
     """Return an instance's `name` or `description`; "" if its class has neither."""
     cls = type(instance)
-    if not any(_has_data(cls, each) for each in _TEXTS):
+    if not any(_has_data(cls, name) for name in _TEXTS):
         return ""
     text = getattr(instance, name, None)
     if callable(text) or (text is None and not _has_data(cls, name)):
@@ -358,8 +358,10 @@ def _methods(cls: type) -> Iterator[tuple[str, Any]]:
         if base is object or base.__module__.startswith("pydantic"):
             continue
         for name, member in vars(base).items():
-            known = isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member)
-            if known and not name.startswith("_") and name not in names:
+            is_method = isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(
+                member
+            )
+            if is_method and not name.startswith("_") and name not in names:
                 names.add(name)
                 yield name, member
 
@@ -373,7 +375,7 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
             f"{tool.name}: the parameter {kind!r} is named as its own type; rename it"
         )
     fitting = receiver_types(cls, kinds)
-    names = dict.fromkeys(name for known, name in kinds.items() if known in fitting)
+    names = dict.fromkeys(name for cls_of_name, name in kinds.items() if cls_of_name in fitting)
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         receiver = resolve_receiver(kind, arguments.get(kind), fitting, resolve)

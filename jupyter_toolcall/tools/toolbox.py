@@ -177,8 +177,10 @@ class Toolbox:
 
     def type_named(self, name: str) -> type | None:
         """Return the class of the objects of a type, or None if no such type is known."""
-        classes = [cls for cls, known in self.kinds.items() if known == name]
-        more = (each.type_named(name) for each in self.sources if isinstance(each, ToolSource))
+        classes = [cls for cls, kind in self.kinds.items() if kind == name]
+        more = (
+            source.type_named(name) for source in self.sources if isinstance(source, ToolSource)
+        )
         return next((cls for cls in (*classes, *more) if cls is not None), None)
 
     def __repr__(self) -> str:
@@ -218,11 +220,11 @@ def _variables(tools: Iterable[Tool]) -> dict[str, Any]:
 def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
     """Return the types of object: the classes among the sources, and those in annotations."""
     classes = [source for source in sources if isinstance(source, type)]
-    known = dict.fromkeys([*types, *classes])
+    all_types = dict.fromkeys([*types, *classes])
     for source in sources:
-        known.update(dict.fromkeys(_annotated_types(source, classes)))
+        all_types.update(dict.fromkeys(_annotated_types(source, classes)))
     names: dict[str, type] = {}
-    for cls in known:
+    for cls in all_types:
         other = names.setdefault(kind_name(cls), cls)
         # A class that was defined again, as by a cell that ran twice, is the same type.
         if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
@@ -230,7 +232,7 @@ def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
                 f"two types are named {kind_name(cls)!r} ({other.__module__} and "
                 f"{cls.__module__}); objects are named by type, so rename one"
             )
-    return {cls: kind_name(cls) for cls in known}
+    return {cls: kind_name(cls) for cls in all_types}
 
 
 def _annotated_types(source: Any, classes: list[type]) -> Iterator[type]:
@@ -245,10 +247,10 @@ def _annotated_types(source: Any, classes: list[type]) -> Iterator[type]:
                 yield cls
 
 
-def _classes(function: Any, names: Iterable[str], known: list[type]) -> Iterator[Any]:
+def _classes(function: Any, names: Iterable[str], all_types: list[type]) -> Iterator[Any]:
     for name in names if inspect.isfunction(function) else ():
         try:
-            yield from classes_in(annotation_type(function, name, known))
+            yield from classes_in(annotation_type(function, name, all_types))
         # An error here is raised again when the tool is made, or does no harm.
         except (NameError, SyntaxError, TypeError, AttributeError, KeyError):
             continue

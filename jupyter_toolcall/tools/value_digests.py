@@ -123,34 +123,34 @@ class _Digester(pickle.Pickler):
     - `numbers`: in a value that holds itself, a part that comes again is a number.
     """
 
-    def __init__(self, value: Any, form: str, known: dict[int, tuple[Any, Content]]) -> None:
+    def __init__(self, value: Any, form: str, contents: dict[int, tuple[Any, Content]]) -> None:
         self._sink = _Sink(_LARGEST if form == "whole" else float("inf"))
         super().__init__(self._sink, 5)
         self._is_numbered, self._is_parted = form == "numbers", form == "parts"
         self.fast = not self._is_numbered
         self.is_whole = True
-        self._value, self._form, self._known = value, form, known
+        self._value, self._form, self._contents = value, form, contents
         self._parts: dict[int, tuple[Any, list[Any]]] = {}
         """By id, with the part itself, so that no other gets its id meanwhile. A part is the same
         list each time: so pickle notices that a value holds itself."""
 
     @classmethod
-    def content(cls, value: Any, form: str, known: dict[int, tuple[Any, Content]]) -> Content:
+    def content(cls, value: Any, form: str, contents: dict[int, tuple[Any, Content]]) -> Content:
         """Return the content of a value. Raises ValueError where the form does not fit.
 
-        `known` has the contents of parts, by id; of one that is being read it has none.
+        `contents` has those of parts, by id; of one that is being read it has none.
         """
-        if id(value) in known:
-            return known[id(value)][1]
-        digester = cls(value, form, known)
-        # A question for each item takes longer than writing it; here the answer is known.
+        if id(value) in contents:
+            return contents[id(value)][1]
+        digester = cls(value, form, contents)
+        # A question for each item takes longer than writing it, and here the answer is clear.
         is_flat = type(value) in (list, tuple) and {*map(type, value)} <= _SCALARS
         pickler = pickle.Pickler(digester._sink, 5) if is_flat else digester
         pickler.fast = digester.fast
-        known[id(value)] = value, _READING
+        contents[id(value)] = value, _READING
         pickler.dump(value)
         content = Content(digester._sink.hash.hexdigest()[:LENGTH], digester.is_whole)
-        known[id(value)] = value, content
+        contents[id(value)] = value, content
         return content
 
     def persistent_id(self, value: Any) -> Any:
@@ -173,7 +173,7 @@ class _Digester(pickle.Pickler):
         return self._parts[id(value)][1]
 
     def _digest(self, part: Any) -> str:
-        content = _Digester.content(part, self._form, self._known)
+        content = _Digester.content(part, self._form, self._contents)
         if content is _READING:
             raise ValueError("it holds itself")
         self.is_whole = self.is_whole and content.is_whole
