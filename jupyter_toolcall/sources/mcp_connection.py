@@ -66,9 +66,7 @@ class _RunningCall:
     arguments: Mapping[str, Any]
     task: asyncio.Task[Any]
     rounds: int = 0
-    questions: list[tuple[Any, asyncio.Future[Any]]] = field(default_factory=list)
-    question_arrived: asyncio.Future[None] | None = None
-    """Done as soon as there is a question; None while nobody waits for one."""
+    questions: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = field(default_factory=asyncio.Queue)
 
 
 class Connection:
@@ -338,19 +336,20 @@ class Connection:
 
     async def _result_or_question(self, running: _RunningCall) -> Json | Question:
         """Return the result of a call, or the next question of a server of 2025."""
-        if not running.questions:
-            running.question_arrived = asyncio.get_running_loop().create_future()
-            try:
-                ends = running.task, running.question_arrived
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                running.task.cancel()
-                self._running.remove(running)
-                raise
+        question = asyncio.create_task(running.questions.get())
+        try:
+            ends = running.task, question
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            running.task.cancel()
+            self._running.remove(running)
+            raise
+        finally:
+            question.cancel()
         if running.task.done():
             self._running.remove(running)
             return await self._result(running)
-        parameters, future = running.questions.pop(0)
+        parameters, future = question.result()
         number = str(next(self._numbers))
         self._open_questions[number] = running, future
         return Question({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
@@ -384,10 +383,7 @@ class Connection:
             return mcp_sdk.elicit_result(InputResponse("cancel"))
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         # The question does not name its call: it is taken to belong to the latest one.
-        running = self._running[-1]
-        running.questions.append((parameters, future))
-        if running.question_arrived is not None and not running.question_arrived.done():
-            running.question_arrived.set_result(None)
+        self._running[-1].questions.put_nowait((parameters, future))
         return await future
 
     # -- errors ----------------------------------------------------------------------------

@@ -68,9 +68,9 @@ def _wait(future: Future[T], notices: queue.SimpleQueue[str]) -> T:
         try:
             return future.result(TICK)
         except NotDone:
-            # The task itself may raise a TimeoutError.
+            # It may be done just now, or it may have raised a TimeoutError itself.
             if future.done():
-                raise
+                return future.result()
         finally:
             with contextlib.suppress(queue.Empty):
                 while True:
