@@ -79,6 +79,7 @@ SENT = "; the mutation was sent, so look at what it did before you repeat it"
         ("pots", [None], "Query.pots[0]: the server answered null, and the schema says Pot!"),
         ("pots", {}, "Query.pots: the server answered {}, and the schema says [Pot!]!"),
         ("lids", [[]], "Query.lids[0]: the server answered [], and the schema says Lid"),
+        ("pots", ["loaf"], 'Query.pots[0]: the server answered "loaf", and the schema says Pot!'),
         ("text", {"a\nb": "x" * 99}, 'Query.text: the server answered {"a\\nb": "xxx'),
         ("count", "3", 'Mutation.count: the server answered "3", and the schema says Int!'),
         ("set", 3, "Mutation.set: the server answered 3, and the schema says Reply"),
