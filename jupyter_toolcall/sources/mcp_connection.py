@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
 from ..core.text import visible_text
-from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
+from ..tools.running_tool import InputRequired, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
 from .mcp_loop import LoopThread
-from .mcp_result_checks import DeclaredOutputs, demand_size, too_large_text
+from .mcp_result_checks import demand_declared, demand_size, too_large_text
 from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
 
@@ -48,14 +48,6 @@ class Listing:
     protocol: str = ""
     left_out: tuple[str, ...] = ()
     """The names of tools that are not valid as tools."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A call needs input of the person; `state` is what `Connection.answer` continues it with."""
-
-    requests: Mapping[str, InputRequest]
-    state: Json
 
 
 @dataclass
@@ -91,7 +83,7 @@ class Connection:
         self._running: list[_RunningCall] = []
         self._open_questions: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
         self._numbers = itertools.count(1)
-        self._outputs = DeclaredOutputs()
+        self._output_schemas: dict[str, Json | None] = {}
         self._thread.exit_callbacks.append(self.close)
 
     @property
@@ -120,10 +112,11 @@ class Connection:
         except (CallError, UsageError) as error:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json | Question:
-        """Return the result of a tool (a `CallToolResult` as JSON), or a question to the person.
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json:
+        """Return the result of a tool (a `CallToolResult` as JSON).
 
-        Raises CallError where nothing ran, OutcomeUnknown where that cannot be known.
+        Raises CallError where nothing ran, OutcomeUnknown where that cannot be known, and
+        InputRequired, whose state is what `answer` continues the call with.
         """
         return self._run(self._call(tool, arguments))
 
@@ -133,7 +126,7 @@ class Connection:
         arguments: Mapping[str, Any],
         state: Mapping[str, Any],
         responses: Mapping[str, InputResponse],
-    ) -> Json | Question:
+    ) -> Json:
         """Continue a call with the person's responses. Raises what `call` raises."""
         return self._run(self._answer(tool, arguments, state, responses))
 
@@ -245,7 +238,7 @@ class Connection:
         self.listing_is_old = False
         self._server.left_out.clear()
         tools = await self._pages(client.list_tools, "tools")
-        self._outputs = DeclaredOutputs(tools)
+        self._output_schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
         about = client.instructions or "", client.protocol_version
         self.listing = Listing(tuple(tools), *about, tuple(self._server.left_out))
         return self.listing
@@ -297,7 +290,7 @@ class Connection:
         responses: Mapping[str, Any] | None = None,
         state: str | None = None,
         rounds: int = 0,
-    ) -> Json | Question:
+    ) -> Json:
         client = await self._connected()
         context = contextvars.copy_context()
 
@@ -320,7 +313,7 @@ class Connection:
         arguments: Mapping[str, Any],
         state: Mapping[str, Any],
         responses: Mapping[str, InputResponse],
-    ) -> Json | Question:
+    ) -> Json:
         results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
         if "asked" not in state:
             # A server of 2026-07-28 is called again with the responses; one that only wanted a
@@ -334,8 +327,8 @@ class Connection:
         future.set_result(next(iter(results.values())))
         return await self._result_or_question(running)
 
-    async def _result_or_question(self, running: _RunningCall) -> Json | Question:
-        """Return the result of a call, or the next question of a server of 2025."""
+    async def _result_or_question(self, running: _RunningCall) -> Json:
+        """Return the result of a call. Raises InputRequired for a question of a server of 2025."""
         question = asyncio.create_task(running.questions.get())
         try:
             ends = running.task, question
@@ -352,24 +345,24 @@ class Connection:
         parameters, future = question.result()
         number = str(next(self._numbers))
         self._open_questions[number] = running, future
-        return Question({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
+        raise InputRequired({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
 
-    async def _result(self, running: _RunningCall) -> Json | Question:
+    async def _result(self, running: _RunningCall) -> Json:
         tool, arguments = running.tool, running.arguments
         try:
             result = running.task.result()
         except asyncio.CancelledError:
             raise OutcomeUnknown(self._lost_text("")) from None
         except Exception as error:
-            return self._raise_or_open_pages(_cause(error), tool)
+            raise self._call_error(_cause(error), tool) from None
         if not hasattr(result, "input_requests"):
             data = plain(result)
             demand_size(data, f"{tool} ran, and its result")
-            self._outputs.demand(tool, data)
+            demand_declared(tool, data, self._output_schemas.get(tool))
             return data
         requests = mcp_sdk.input_requests(result, tool)
         if requests:
-            return Question(requests, {"state": result.request_state})
+            raise InputRequired(requests, {"state": result.request_state})
         if running.rounds == MAX_ROUNDS:
             raise CallError(
                 f"{tool} asked to be called again {MAX_ROUNDS} times, and gave no result"
@@ -388,23 +381,24 @@ class Connection:
 
     # -- errors ----------------------------------------------------------------------------
 
-    def _raise_or_open_pages(self, error: Exception, tool: str) -> Question:
-        """Raise what a failed call means, or return the pages that the person has to open."""
+    def _call_error(self, error: Exception, tool: str) -> Exception:
+        """Return what a failed call means."""
         text = mcp_sdk.error_text(error)
-        match mcp_sdk.error_kind(error, self._server.last_response):
+        kind = mcp_sdk.error_kind(error, self._server.last_response)
+        if kind in ("not sent", "lost"):
+            self._closed.set()
+        match kind:
             case "page":
-                return Question(mcp_sdk.pages_to_open(error), {})
+                return InputRequired(mcp_sdk.pages_to_open(error), {})
             case "no result":
-                raise CallError(f"{tool} ran, and {text}")
+                return CallError(f"{tool} ran, and {text}")
             case "too large":
-                raise CallError(too_large_text(f"{tool} ran, and its result"))
+                return CallError(too_large_text(f"{tool} ran, and its result"))
             case "not sent":
-                self._closed.set()
-                raise CallError(self._connect_error(error))
+                return CallError(self._connect_error(error))
             case "lost":
-                self._closed.set()
-                raise OutcomeUnknown(self._lost_text(text))
-        raise CallError(text)
+                return OutcomeUnknown(self._lost_text(text))
+        return CallError(text)
 
     def _lost_text(self, text: str) -> str:
         why = "" if text in ("", "Connection closed") else f" ({text})"
