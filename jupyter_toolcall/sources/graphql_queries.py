@@ -36,8 +36,8 @@ Send = Callable[[str, Mapping[str, Any]], Answer]
 """Sends a query with its variables. Raises CallError where no data came."""
 Value = Any
 """What stands in an argument: JSON data, in which an `ObjectPath` stands for its id."""
-Given = tuple[tuple[str, AnyType, Value], ...]
-"""Arguments: the name, the type and the value of each."""
+Sent = tuple[tuple[str, AnyType, Value], ...]
+"""Arguments as they are sent: the name, the type and the value of each."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 FIRST_STEPS, LAST_STEPS, MAX_ARGUMENT = 3, 5, 60
 """How many steps of a path are shown, and characters of one argument."""
@@ -47,7 +47,7 @@ class Step(NamedTuple):
     """One field on the way: its arguments, an item of its list, a type to narrow it to."""
 
     field: str
-    arguments: Given = ()
+    arguments: Sent = ()
     item: tuple[int, ...] = ()
     on: str = ""
     by_id: bool = False

@@ -24,9 +24,9 @@ from . import graphql_schema as gql
 from .definition_schema import ArgumentChecker
 from .graphql_queries import (
     Answer,
-    Given,
     ObjectPath,
     Send,
+    Sent,
     Server,
     Step,
     Value,
@@ -281,18 +281,18 @@ class Function(NamedTuple):
         def named(name: str, kinds: tuple[str, ...]) -> Value:
             return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))
 
-        offers, reader = offered(self.field.args), ArgumentReader(self.api.schema, named)
+        declared, reader = offered(self.field.args), ArgumentReader(self.api.schema, named)
         checkers = self.api.checkers
         if self.name not in checkers:
-            checkers[self.name] = argument_checker(self.name, self.api.schema, offers)
-        given = reader.arguments(offers, checkers[self.name](values))
+            checkers[self.name] = argument_checker(self.name, self.api.schema, declared)
+        sent = reader.read(declared, checkers[self.name](values))
         if reader.errors:
             raise wrong_arguments(self.name, reader.errors)
-        return {"of": receiver, "given": given}
+        return {"of": receiver, "sent": sent}
 
-    def call(self, of: ObjectPath | None, given: Given) -> Any:
+    def call(self, of: ObjectPath | None, sent: Sent) -> Any:
         """Return the result of the field: plain data, an object, a list of them, or None."""
-        step = Step(self.field_name, given)
+        step = Step(self.field_name, sent)
         if self.lazy:
             return self.api.classes[self.makes[0]](of, step)
         selection, loaders = "", self.loaders

@@ -18,7 +18,7 @@ from ..core.text import visible_text
 from ..tools.object_references import NAME_OR_TEXT, pattern, receiver_schema
 from . import graphql_schema as gql
 from .definition_schema import ArgumentChecker, schema_validator
-from .graphql_queries import Given, Value
+from .graphql_queries import Sent, Value
 from .graphql_schema import AnyType, Argument, Arguments, Schema
 
 Resolve = Callable[[str, tuple[str, ...]], Value]
@@ -169,7 +169,7 @@ class ArgumentReader:
         self.schema, self.resolve = schema, resolve
         self.errors: dict[str, str] = {}
 
-    def arguments(self, arguments: Arguments, values: Mapping[str, Any], where: str = "") -> Given:
+    def read(self, arguments: Arguments, values: Mapping[str, Any], where: str = "") -> Sent:
         """Return arguments as they stand in a query, in the schema's order.
 
         What is null is left out where something else would stand there.
@@ -191,7 +191,7 @@ class ArgumentReader:
             parts = enumerate(value)
             return [self.value(item, expected, part, f"{where}.{n}") for n, part in parts]
         if (fields := gql.input_fields(named)) is not None:
-            return {key: part for key, _, part in self.arguments(fields, value, f"{where}.")}
+            return {key: part for key, _, part in self.read(fields, value, f"{where}.")}
         try:
             if kinds := self.schema.kinds_of_id(named.name, expected):
                 return self.object(kinds, value)
