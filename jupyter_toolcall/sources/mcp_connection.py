@@ -8,6 +8,7 @@ The methods of `Connection` block, and an interrupt cancels the request at the s
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import contextvars
 import dataclasses
@@ -22,7 +23,7 @@ from ..core.errors import CallError, DefinitionError, UsageError
 from ..core.text import visible_text
 from ..tools.running_tool import InputRequired, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
-from .mcp_loop import LoopThread
+from .mcp_loop import loop_thread
 from .mcp_result_checks import demand_declared, demand_size, too_large_text
 from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
@@ -71,7 +72,7 @@ class Connection:
         self._listed_at = 0.0
         """When the tools were listed; 0 where the server said that they have changed since."""
         self._server = Server(address, self._show_link)
-        self._thread = LoopThread.current()
+        self._thread = loop_thread()
         self._client: Any = None
         self._owner: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
@@ -84,7 +85,7 @@ class Connection:
         self._open_questions: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
         self._numbers = itertools.count(1)
         self._output_schemas: dict[str, Json | None] = {}
-        self._thread.exit_callbacks.append(self.close)
+        atexit.register(self.close)
 
     @property
     def is_open(self) -> bool:
@@ -442,7 +443,7 @@ def connection_to(address: ServerAddress) -> Connection:
     """Return the connection of this process to a server; each has a name of its own."""
     existing = _CONNECTIONS.get(address.identity)
     # In a forked child the loop of the parent does not run.
-    if existing is None or existing._thread is not LoopThread.current():
+    if existing is None or existing._thread is not loop_thread():
         existing = _CONNECTIONS[address.identity] = Connection(_with_unique_name(address))
     return existing
 
