@@ -1,8 +1,8 @@
 """A comparison of two branches: its data, and how it is shown: as text, or as a page by itself.
 
-The page has no script, no style sheet, and nothing from elsewhere. What differs is marked as
-deleted and inserted, as code hosts show it, so it reads without any style. Every text is escaped;
-a colour is a tint that reads on a light and on a dark ground.
+Both have the same lines. The page has no script, no style sheet, and nothing from elsewhere. What
+differs is marked as deleted and inserted, as code hosts show it, so it reads without any style.
+Every text is escaped; a colour is a tint that reads on a light and on a dark ground.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from ..models.prices import Cost
 from .branch_totals import BranchTotals
 from .differences import (
     ARROW,
+    NONE,
     Difference,
     Images,
+    Line,
     Others,
-    Picture,
     Same,
     Tables,
     Texts,
@@ -34,7 +35,7 @@ from .values import shown
 
 CALLS, NAMES = 200, 6
 """So many calls that differ are listed, and so many tools named in a line."""
-TEXT_DETAILS, PAGE_DETAILS = 12, 40
+DETAILS = 12
 """So many lines or cells are shown of a difference."""
 NAME_WIDTH = 16
 Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
@@ -246,147 +247,101 @@ def _totals(side: Side) -> str:
     return " · ".join(filter(None, parts))
 
 
-Detail = tuple[str, str | None, str | None]
-"""The label of a cell ("" for a line), and what stands on either side, None where nothing does."""
+# -- lines, which are a text and a page -----------------------------------------------------------
+
+Span = tuple[str, str]
+"""The element of HTML that marks a text ("" for none), and the text; of an image its address."""
+DELETED, INSERTED, IMAGE = "del", "ins", "img"
 
 
-def _details(difference: Difference, most: int) -> tuple[list[Detail], int]:
+def _lines(comparison: Comparison) -> Iterator[list[Span]]:
+    """Yield the lines of a comparison, each in spans."""
+    yield [("b", _headline(comparison))]
+    for part in _paragraphs(comparison):
+        is_call = part.steps not in ("", "–")
+        yield [("", f"  {part.steps:<5} {part.line}" if is_call else f"  {part.line}")]
+        for name, difference in part.differences:
+            yield from _difference_lines(name, difference)
+    sides = comparison.left, comparison.right
+    names = [visible_text(side.name, 60) for side in sides]
+    width = max(map(len, names))
+    for name, side in zip(names, sides, strict=True):
+        yield [("", f"{name:<{width}}  {_totals(side)}")]
+
+
+def _difference_lines(name: str, difference: Difference) -> Iterator[list[Span]]:
+    below = " " * (13 + NAME_WIDTH)
+    for part_name, part in parts(difference):
+        title = f"{visible_text(part_name, 80)}: " if part_name else ""
+        head = ("", f"          {visible_text(name, 40):<{NAME_WIDTH}} {title}")
+        yield [head, *_spans(part)]
+        name = ""
+        details, hidden_count = _details(part)
+        yield from ([("", below), *detail] for detail in details)
+        if hidden_count > 0:
+            yield [("", f"{below}… and {hidden_count:,} more")]
+
+
+def _spans(difference: Difference) -> list[Span]:
+    """Return a difference in one line, with the pictures of two images behind it."""
+    match difference:
+        case Others(left, right):
+            return _change(left or NONE, right or NONE)
+        case Images(left, right, where=where):
+            addresses = [picture.address for picture in (left, right, where) if picture.address]
+            return [("", in_a_line(difference)), *((IMAGE, address) for address in addresses)]
+    return [("", visible_text(in_a_line(difference), 300))]
+
+
+def _change(left: str, right: str) -> list[Span]:
+    return [(DELETED, visible_text(left)), ("", f" {ARROW} "), (INSERTED, visible_text(right))]
+
+
+def _details(difference: Difference) -> tuple[list[list[Span]], int]:
     """Return lines or cells of a difference, and how many of these are left out."""
     match difference:
         case Texts(lines):
-            details = [("", line.left, line.right) for line in lines]
-            return details[:most], max(0, len(details) - most)
+            details = [span for line in lines for span in _line_spans(line)]
+            return details[:DETAILS], max(0, len(lines) - DETAILS)
         case Tables(cells=cells, changed=changed):
-            named = [(f"{cell.row}, {cell.column}", cell.left, cell.right) for cell in cells[:most]]
-            return [*named], changed - len(named)
+            named = ((visible_text(f"{c.row}, {c.column}: "), c) for c in cells[:DETAILS])
+            details = [[("", name), *_change(cell.left, cell.right)] for name, cell in named]
+            return details, changed - len(details)
     return [], 0
 
 
-# -- text --------------------------------------------------------------------------------------
+def _line_spans(line: Line) -> Iterator[list[Span]]:
+    if line.same:
+        yield [("", f"  {visible_text(line.left or '')}")]
+        return
+    for sign, mark, text in (("- ", DELETED, line.left), ("+ ", INSERTED, line.right)):
+        if text is not None:
+            yield [("", sign), (mark, visible_text(text))]
 
 
 def comparison_text(comparison: Comparison) -> str:
     """Return a comparison as text."""
-    lines = [_headline(comparison)]
-    for part in _paragraphs(comparison):
-        is_call = part.steps not in ("", "–")
-        lines.append(f"  {part.steps:<5} {part.line}" if is_call else f"  {part.line}")
-        for name, difference in part.differences:
-            lines += _difference_lines(name, difference)
-    names = [visible_text(side.name, 60) for side in (comparison.left, comparison.right)]
-    width = max(map(len, names))
-    for name, side in zip(names, (comparison.left, comparison.right), strict=True):
-        lines.append(f"{name:<{width}}  {_totals(side)}")
-    return "\n".join(lines)
+    lines = ([text for mark, text in line if mark != IMAGE] for line in _lines(comparison))
+    return "\n".join(map("".join, lines))
 
 
-def _difference_lines(name: str, difference: Difference) -> Iterator[str]:
-    for part_name, part in parts(difference):
-        line = f"{part_name}: {in_a_line(part)}" if part_name else in_a_line(part)
-        yield f"          {visible_text(name, 40):<{NAME_WIDTH}} {visible_text(line, 300)}"
-        name = ""
-        details, hidden_count = _details(part, TEXT_DETAILS)
-        lines = [line for detail in details for line in _detail_lines(*detail)]
-        lines += [f"… and {hidden_count:,} more"] * (hidden_count > 0)
-        yield from (f"          {'':<{NAME_WIDTH}}   {visible_text(line)}" for line in lines)
-
-
-def _detail_lines(label: str, left: str | None, right: str | None) -> Iterator[str]:
-    if label:
-        yield f"{label}: {left} {ARROW} {right}"
-    elif left == right:
-        yield f"  {left}"
-    else:
-        yield from [f"- {left}"] * (left is not None)
-        yield from [f"+ {right}"] * (right is not None)
-
-
-# -- a page ------------------------------------------------------------------------------------
-
+LOOK = "font:12px/1.6 Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre-wrap"
 TINT = "background:rgba(33,118,210,.16);text-decoration-thickness:2px"
-FONT = "font:13px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif;max-width:960px"
-CODE = "font:12px/1.6 Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre-wrap"
-PLAIN = "font:inherit;vertical-align:top;text-align:left;padding:2px 12px;border:0"
-CELL = f"{PLAIN};padding:8px 12px 6px;border-top:1px solid rgba(127,127,127,.35)"
-"""Of a row that begins something; what belongs to it stands below, without a rule."""
-STEP = "white-space:nowrap;width:1%"
+SIZE = "max-width:45%;max-height:320px;background:#fff;vertical-align:top;margin:4px"
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Return a comparison as HTML."""
-    sides = comparison.left, comparison.right
-    heads = "".join(
-        f'<th scope="col" style="{CELL}"><b>{_text(side.name)}</b></th>' for side in sides
-    )
-    feet = "".join(f'<td style="{CELL}">{_quiet(_totals(side))}</td>' for side in sides)
-    return (
-        f'<div style="{FONT}"><p style="margin:0 0 8px"><b>{_text(_headline(comparison))}</b></p>'
-        '<table style="font:inherit;border-collapse:collapse;width:100%">'
-        f'<thead><tr><th scope="col" style="{CELL};{STEP}">call</th>{heads}</tr></thead>'
-        f"<tbody>{''.join(_table_rows(comparison))}"
-        f'<tr><th style="{CELL};{STEP}"></th>{feet}</tr></tbody></table></div>'
-    )
+    """Return a comparison as HTML: the lines of its text, with what differs marked, and images."""
+    lines = ("".join(_element(*span) for span in line) for line in _lines(comparison))
+    body = "\n".join(lines)
+    return f'<pre style="{LOOK}">{body}</pre>'
 
 
-def _table_rows(comparison: Comparison) -> Iterator[str]:
-    for part in _paragraphs(comparison):
-        yield _row(part.steps or "…", _quiet(part.line) if part.same else _text(part.line))
-        for name, difference in part.differences:
-            for inner, fact in parts(difference):
-                title = f"{f'<b>{_text(name, 60)}</b>' if name else ''} {_text(inner, 80)}".strip()
-                yield from _difference_rows(title, fact)
-
-
-def _text(text: str, limit: int = 400) -> str:
-    return escape(visible_text(text, limit), quote=True)
-
-
-def _quiet(text: str) -> str:
-    return f'<span style="opacity:.75">{_text(text)}</span>'
-
-
-def _row(step: str, *cells: str) -> str:
-    """A row of both sides; a single cell goes across, and one without a step belongs above."""
-    look = CELL if step else PLAIN
-    span = ' colspan="2"' if len(cells) == 1 else ""
-    cells_html = "".join(f'<td{span} style="{look}">{cell}</td>' for cell in cells)
-    head = f'<th scope="row" style="{look};{STEP};font-weight:400">{_text(step)}</th>'
-    return f'<tr style="background:none">{head}{cells_html}</tr>'
-
-
-def _difference_rows(title: str, difference: Difference) -> Iterator[str]:
-    match difference:
-        case Others(left, right):
-            yield _row("", *_both(title, left, right))
-            return
-        case Images(left, right, where=where):
-            yield _row("", f"{title} {_quiet(in_a_line(difference))}")
-            yield _row("", _picture(left, "left"), _picture(right, "right"))
-            yield from [_row("", _picture(where, "difference"))] if where.address else []
-            return
-    yield _row("", f"{title} {_text(in_a_line(difference))}")
-    details, hidden_count = _details(difference, PAGE_DETAILS)
-    for label, left, right in details:
-        yield _row("", *_both(_quiet(label), left, right))
-    if hidden_count:
-        yield _row("", _quiet(f"and {hidden_count:,} more"))
-
-
-def _both(title: str, left: str | None, right: str | None) -> Iterator[str]:
-    """Yield a value on both sides, marked where it differs."""
-    for text, mark in ((left, "del"), (right, "ins")):
-        shown_text = _text(text or "␣", 200)
-        if text is None:
-            yield f"{title} {_quiet('–')}"
-        elif left == right:
-            yield f'{title} <code style="{CODE}">{shown_text}</code>'
-        else:
-            marked = f'<{mark} style="{TINT}">{shown_text}</{mark}>'
-            yield f'{title} <code style="{CODE}">{marked}</code>'
-
-
-def _picture(picture: Picture, side: str) -> str:
-    if not picture.address:
-        return _quiet("no picture of it here")
-    size = "max-width:100%;max-height:320px;background:#fff"
-    return f'<img alt="{side}" src="{escape(picture.address, quote=True)}" style="{size}">'
+def _element(mark: str, text: str) -> str:
+    escaped = escape(text, quote=True)
+    if mark == IMAGE:
+        return f'<img alt="compared" src="{escaped}" style="{SIZE}">'
+    if mark in (DELETED, INSERTED):
+        # An empty text would not be seen as deleted or inserted.
+        return f'<{mark} style="{TINT}">{escaped or "␣"}</{mark}>'
+    return f"<{mark}>{escaped}</{mark}>" if mark else escaped

@@ -135,7 +135,7 @@ def reference(thing: Any) -> Code:
         if "<lambda>" in name:
             raise Unwritable("a lambda, which has no name that a script can call")
         return Code(name, frozenset({Need(bare.__module__, name.partition(".")[0], thing)}))
-    home = next(iter((*_homes(thing), *_variables(bare))), None)
+    home = next(iter((*_homes(thing), *variables_of(bare))), None)
     if home is None:
         name = getattr(thing, "__qualname__", None) or type(thing).__name__
         raise Unwritable(f"{name}, which no module has under a name")
@@ -202,7 +202,7 @@ def _homes(thing: Any) -> Iterator[tuple[str, str]]:
             yield top, name
 
 
-def _variables(thing: Any) -> Iterator[tuple[str, str]]:
+def variables_of(thing: Any) -> Iterator[tuple[str, str]]:
     """Yield the variables of modules that hold a thing, such as an instance."""
     for module in dict.fromkeys((getattr(thing, "__module__", None), MAIN)):
         held = vars(sys.modules[module]) if module in sys.modules else {}

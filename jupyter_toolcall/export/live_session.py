@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,7 +23,7 @@ from ..tools.value_digests import is_frozen
 from ..view.contract import Rows
 from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
-from .code import MAIN, Code, Unwritable, is_of_package, of_module, written
+from .code import MAIN, Code, Unwritable, is_of_package, of_module, variables_of, written
 from .definitions import Texts, live_text
 from .script import ObjectCode, Script, Selection, SessionSource
 from .statements import by_schema, script_of
@@ -140,12 +139,9 @@ class LiveSession:
         return memory.has_value(ref.digest, ref.content) and is_frozen(memory.by_digest[ref.digest])
 
     def instance_variable(self, name: str) -> str:
-        tools = (tool for tool in self.cursor.context.toolbox if tool.instance == name)
-        subject = next((tool.subject for tool in tools), None)
-        text = self.texts(MAIN)
-        main = vars(sys.modules[MAIN])
-        names = [name for part in (text.statements if text else ()) for name in part.binds]
-        return next((name for name in names if main.get(name) is subject is not None), "")
+        subject = next((t.subject for t in self.cursor.context.toolbox if t.instance == name), None)
+        held = variables_of(subject) if subject is not None else ()
+        return next((variable for module, variable in held if module == MAIN), "")
 
 
 NOWHERE = "A tool-calling session"

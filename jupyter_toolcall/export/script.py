@@ -6,7 +6,7 @@ How they look on paper is up to a format; where tools and values are found, to a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -71,6 +71,10 @@ class Selection:
     instances: frozenset[str] = frozenset()
 
 
+ObjectCode = Callable[[str], Code]
+"""From an object's name to the code that a call gets it by."""
+
+
 class SessionSource(Protocol):
     """Where the tools and values of an exported session come from: this process, or a file."""
 
@@ -94,12 +98,6 @@ class SessionSource(Protocol):
 
     def instance_variable(self, name: str) -> str:
         """Return the notebook's variable that holds a stateful instance, "" for none."""
-
-
-class ObjectCode(Protocol):
-    """From an object's name to the code that a call gets it by."""
-
-    def __call__(self, name: str) -> Code: ...
 
 
 # -- names --------------------------------------------------------------------------------

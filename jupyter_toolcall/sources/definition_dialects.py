@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from ..core.json_data import at_path
+
 Schema = Mapping[str, Any]
 Note = Callable[[str], object]
 """Takes what was read as what, in one line."""
@@ -217,13 +219,6 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
 
 def at_pointer(root: Any, pointer: str) -> Iterator[Any]:
     """Yield what a JSON pointer leads to, if anything."""
-    part = root
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(part, list) and key.isdecimal() and int(key) < len(part):
-            part = part[int(key)]
-        elif isinstance(part, dict) and key in part:
-            part = part[key]
-        else:
-            return
-    yield part
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    part = at_path(root, tuple(steps))
+    yield from () if part is None else (part,)

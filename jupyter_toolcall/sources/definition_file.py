@@ -29,7 +29,6 @@ from .definition_schema import ArgumentChecker, is_open, property_names
 
 VARIABLE_OF = {"language": "language", "say": "say", "message": "say"}
 """For each argument of a context tool the variable of the session that it sets."""
-_ENDPOINT_KEYS = ("url", "method", "argument_location", "timeout")
 _STATIC_TYPES = {"string": str, "int": int, "boolean": bool, "data_source_list": list}
 
 
@@ -79,7 +78,10 @@ def read_definition(data: Any) -> Definition:
         raise DefinitionError("endpoint: is only for endpoint tools")
     if kind != "context" and "result" in part:
         raise DefinitionError("result: is only for context tools; others return what they do")
-    endpoint = _endpoint_object(part["endpoint"]) if kind == "endpoint" else {}
+    endpoint = {}
+    if kind == "endpoint":
+        required = ("url", "method", "argument_location")
+        endpoint = read_object(part["endpoint"], (*required, "timeout"), "endpoint", required)
     definition = Definition(
         **function._asdict(),
         kind=kind,
@@ -110,13 +112,6 @@ def templates_in(result: Any) -> Iterator[Template]:
 
 
 # -- endpoint, static_parameters, result --------------------------------------------------
-
-
-def _endpoint_object(data: Any) -> dict[str, Any]:
-    if isinstance(data, Mapping) and "argumentLocation" in data:
-        names = {"argumentLocation": "argument_location"}
-        data = {names.get(key, key): value for key, value in data.items()}
-    return read_object(data, _ENDPOINT_KEYS, "endpoint", _ENDPOINT_KEYS[:3])
 
 
 def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:

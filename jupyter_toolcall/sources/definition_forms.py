@@ -24,8 +24,8 @@ from .definition_schema import read_schema
 Kind = Literal["action", "endpoint", "context"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _KEYS = ("type", "tool", "endpoint", "defaults", "static_parameters", "result")
-_LATER_KEYS = ("context", "options", "response_display")
-"""Keys of later versions: a null there has no meaning, and is left out."""
+_SPELLINGS = {"staticParameters": "static_parameters", "argumentLocation": "argument_location"}
+"""Other spellings of keys."""
 _WORDS: dict[str, tuple[str, ...]] = {
     "type": KINDS,
     "tool.type": ("function",),
@@ -88,7 +88,7 @@ def read_form(data: Any, note: Note) -> tuple[Function, dict[str, Any]]:
     """
     form = _form_of(data)
     if form is OWN:
-        part = read_object(_renamed(data), _KEYS, "")
+        part = read_object(data, _KEYS, "")
         if "tool" not in part:
             raise DefinitionError('tool: is missing; write {"function": {"name": ...}}')
         tool = read_object(part["tool"], ("type", "function"), "tool", ("function",))
@@ -146,14 +146,6 @@ def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note)
     return Function(name, description, read_schema(parameters, f"{prefix}{form.schema}", note))
 
 
-def _renamed(data: Any) -> Any:
-    """Return a definition in our spelling, without what later versions leave null."""
-    if not isinstance(data, Mapping):
-        return data
-    renamed = {("static_parameters" if k == "staticParameters" else k): v for k, v in data.items()}
-    return {k: v for k, v in renamed.items() if not (k in _LATER_KEYS and v is None)}
-
-
 # -- JSON ---------------------------------------------------------------------------------
 
 
@@ -206,13 +198,14 @@ def read_object(
     if not isinstance(data, Mapping):
         at = f"{where}: " if where else ""
         raise DefinitionError(f"{at}{data!r:.60} is no object with {', '.join(keys)}")
-    for key in data:
+    # Later versions have other keys, and a null there.
+    part = {_SPELLINGS.get(k, k): value for k, value in data.items() if value is not None}
+    for key in part:
         if key not in keys:
             raise DefinitionError(
                 f"{prefix}{key}: there is no such key; there are {', '.join(keys)}."
                 f"{nearest(str(key), keys)}"
             )
-    part = {key: data[key] for key in keys if data.get(key) is not None}
     for key in keys:
         words = _WORDS.get(f"{of}{key}", ())
         there = f"; there is {' or '.join(words)}" if words else ""
@@ -222,4 +215,4 @@ def read_object(
             word = part[key]
             guess = nearest(str(word), words)
             raise DefinitionError(f"{prefix}{key}: {word!r:.60} is not known{there}.{guess}")
-    return part
+    return {key: part[key] for key in keys if key in part}

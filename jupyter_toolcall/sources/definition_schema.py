@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from ..core.errors import DefinitionError
-from ..core.json_data import nested
+from ..core.json_data import nested, replaced_at
 from ..core.text import nearest
 from ..tools.arguments import wrong_arguments
 from .definition_dialects import Note, Schema, at_pointer, current_schema, object_schema
@@ -245,7 +245,7 @@ class ArgumentChecker:
             if not changes:
                 break
             for path, converted in changes.items():
-                arguments = _replaced(arguments, path, converted)
+                arguments = replaced_at(arguments, tuple(map(str, path)), converted)
         return arguments
 
 
@@ -256,15 +256,6 @@ def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...]
     for branch in getattr(error.kind, "context", ()):
         for inner in branch:
             yield from _type_errors(inner)
-
-
-def _replaced(data: Any, path: tuple[str | int, ...], value: Any) -> Any:
-    """Return a copy of lists and objects in which one value is another."""
-    if not path:
-        return value
-    copy = data.copy()
-    copy[path[0]] = _replaced(data[path[0]], path[1:], value)
-    return copy
 
 
 def _spelled(value: Any, types: list[str]) -> Any:

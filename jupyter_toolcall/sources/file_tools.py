@@ -40,12 +40,8 @@ class Folder:
     """A folder whose text files a model may list, read and write."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @property
-    def path(self) -> Path:
+        self.path = path
         """The folder as it was named."""
-        return self._path
 
     def list_files(self, folder: str = "") -> dict[str, Any]:
         """List the files and folders in a folder. Hidden files and links are left out.
@@ -133,7 +129,7 @@ class Folder:
             yield self._checked_path(folders)
             return
         try:
-            handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+            handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         except OSError as error:
             raise CallError(f"the folder cannot be opened: {error.strerror}") from None
         try:
@@ -147,7 +143,7 @@ class Folder:
 
     def _checked_path(self, folders: Any) -> Path:
         """Return the path of a folder, for systems that cannot open an entry of an open folder."""
-        path = self._path
+        path = self.path
         for name in folders:
             path = path / self._exact(path, name)
             if path.is_symlink() or not path.is_dir():

@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
 from ..core.text import printable, shortened_text
+from . import graphql_schema as gql
+from .graphql_schema import AnyType
 from .http_client import PORTS, RequestLimits
 from .request_headers import SecretHeaders
 
@@ -33,46 +35,19 @@ class Answer(NamedTuple):
 Send = Callable[[str, Mapping[str, Any]], Answer]
 """Sends a query with its variables. Raises CallError where no data came."""
 Value = Any
-"""What stands in an argument: plain data, a tuple, or one of the records below."""
-Pairs = tuple[tuple[str, Value], ...]
-"""Arguments, or the fields of an input object, by name."""
+"""What stands in an argument: JSON data, in which an `ObjectPath` stands for its id."""
+Sent = tuple[tuple[str, AnyType, Value], ...]
+"""Arguments as they are sent: the name, the type and the value of each."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 FIRST_STEPS, LAST_STEPS, MAX_ARGUMENT = 3, 5, 60
 """How many steps of a path are shown, and characters of one argument."""
-
-
-@dataclass(frozen=True, slots=True)
-class EnumValue:
-    """The value of an enum."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class InputFields:
-    """The fields of an input object."""
-
-    pairs: Pairs
-
-
-@dataclass(frozen=True, slots=True)
-class JsonVariable:
-    """A value of a scalar of the server's own that has no literal; it goes as a variable."""
-
-    type: str
-    text: str
-
-
-def json_value(data: Any, type_name: str) -> Value:
-    """Return JSON data of a scalar of the server's own: as it is, or as a variable."""
-    return JsonVariable(type_name, encode(data)) if isinstance(data, (dict, list)) else data
 
 
 class Step(NamedTuple):
     """One field on the way: its arguments, an item of its list, a type to narrow it to."""
 
     field: str
-    arguments: Pairs = ()
+    arguments: Sent = ()
     item: tuple[int, ...] = ()
     on: str = ""
     by_id: bool = False
@@ -88,8 +63,8 @@ class ObjectPath:
     key: str
 
     def __init__(self, before: ObjectPath | None, step: Step) -> None:
-        whole = (step.field, InputFields(step.arguments), step.item, step.on)
-        text = written(whole, lambda path: path.key, lambda value: value.text)
+        arguments = _arguments_text(step, lambda path: path.key, lambda ref, value: encode(value))
+        text = encode([step.field, arguments, step.item, step.on])
         put = object.__setattr__
         put(self, "before", before)
         put(self, "step", step)
@@ -124,33 +99,39 @@ def steps(path: ObjectPath | None) -> list[Step]:
     return path_steps[::-1]
 
 
-def written(
-    value: Value, name: Callable[[ObjectPath], str], variable: Callable[[JsonVariable], str]
-) -> str:
-    """Return a value as GraphQL writes it; `name` writes objects, and `variable` variables."""
-    match value:
-        case ObjectPath():
-            return name(value)
-        case JsonVariable():
-            return variable(value)
-        case EnumValue(word):
-            return word
-        case InputFields(pairs):
-            inner = (f"{key}: {written(item, name, variable)}" for key, item in pairs)
-            return "{" + ", ".join(inner) + "}"
-        case tuple():
-            return "[" + ", ".join(written(item, name, variable) for item in value) + "]"
-    return _ENCODER.encode(value)
+Name = Callable[[ObjectPath], str]
+Variable = Callable[[AnyType, Value], str]
+"""Writes a value that has no literal."""
+
+
+def written(ref: AnyType, value: Value, name: Name, variable: Variable) -> str:
+    """Return a value of a type as GraphQL writes it; `name` writes objects."""
+    item, named = gql.item_type(ref), gql.named_type(ref)
+    if isinstance(value, ObjectPath):
+        return name(value)
+    if item is not None and value is not None:
+        return "[" + ", ".join(written(item, part, name, variable) for part in value) + "]"
+    if (fields := gql.input_fields(named)) is not None and value is not None:
+        parts = (f"{k}: {written(fields[k].type, v, name, variable)}" for k, v in value.items())
+        return "{" + ", ".join(parts) + "}"
+    if isinstance(value, (dict, list)):
+        return variable(ref, value)
+    return str(value) if value and gql.enum_values(named) else _ENCODER.encode(value)
+
+
+def _arguments_text(step: Step, name: Name, variable: Variable) -> str:
+    texts = ((key, written(ref, value, name, variable)) for key, ref, value in step.arguments)
+    return ", ".join(f"{key}: {text}" for key, text in texts)
 
 
 def query(
     operation: str, way: Iterable[Step], selection: str, ids: Mapping[ObjectPath, str]
 ) -> tuple[str, dict[str, Any]]:
     """Return the text and the variables of a request; `ids` are those of the objects in it."""
-    variables: list[JsonVariable] = []
+    variables: list[tuple[AnyType, Value]] = []
 
-    def variable(value: JsonVariable) -> str:
-        variables.append(value)
+    def variable(ref: AnyType, value: Value) -> str:
+        variables.append((ref, value))
         return f"$v{len(variables)}"
 
     def name(path: ObjectPath) -> str:
@@ -158,14 +139,14 @@ def query(
 
     opened, closed = "", 0
     for step in way:
-        arguments = ", ".join(f"{key}: {written(v, name, variable)}" for key, v in step.arguments)
+        arguments = _arguments_text(step, name, variable)
         opened += f" {{ {step.field}" + (f"({arguments})" if arguments else "")
         opened += f" {{ ... on {step.on}" if step.on else ""
         closed += 2 if step.on else 1
-    declared = ", ".join(f"$v{n}: {value.type}" for n, value in enumerate(variables, 1))
+    declared = ", ".join(f"$v{n}: {ref}" for n, (ref, _) in enumerate(variables, 1))
     head = f"{operation}({declared})" if declared else operation.removeprefix("query")
     text = f"{head}{opened}{f' {selection}' if selection else ''}{' }' * closed}".strip()
-    return text, {f"v{n}": json.loads(value.text) for n, value in enumerate(variables, 1)}
+    return text, {f"v{n}": value for n, (_, value) in enumerate(variables, 1)}
 
 
 # -- as a person reads it -------------------------------------------------------------
@@ -173,8 +154,8 @@ def query(
 
 def _shown(step: Step) -> str:
     texts: list[str] = []
-    for name, value in step.arguments:
-        text = written(value, _short_path, lambda variable: variable.text)
+    for name, ref, value in step.arguments:
+        text = written(ref, value, _short_path, lambda ref, value: encode(value))
         text = shortened_text(text, MAX_ARGUMENT)
         texts.append(f"{name}: {text}" if texts else text)
     index = "".join(f"[{at}]" for at in step.item)
@@ -341,7 +322,7 @@ class Server:
 
     def _id(self, path: ObjectPath) -> str:
         if path.step.by_id:
-            return str(path.step.arguments[0][1])
+            return str(path.step.arguments[0][2])
         way = [*steps(path), Step("id")]
         object_id = _at(self.send(*query("query", way, "", self.ids)), way).data
         if type(object_id) not in (str, int):
@@ -358,7 +339,7 @@ def _objects(way: list[Step]) -> list[ObjectPath]:
         return ""
 
     for step in way:
-        written(InputFields(step.arguments), name, lambda variable: "")
+        _arguments_text(step, name, lambda ref, value: "")
     return objects
 
 

@@ -38,9 +38,14 @@ def demand_graphql() -> None:
 # -- types and arguments ------------------------------------------------------------------
 
 
+def named_type(ref: AnyType) -> Any:
+    """Return the innermost type."""
+    return graphql.get_named_type(ref)
+
+
 def name_of(ref: AnyType) -> str:
     """Return the name of the innermost type."""
-    return graphql.get_named_type(ref).name
+    return str(named_type(ref).name)
 
 
 def is_required(ref: AnyType) -> bool:

@@ -21,11 +21,12 @@ from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from . import graphql_schema as gql
+from .definition_schema import ArgumentChecker
 from .graphql_queries import (
     Answer,
     ObjectPath,
-    Pairs,
     Send,
+    Sent,
     Server,
     Step,
     Value,
@@ -33,7 +34,13 @@ from .graphql_queries import (
     send_nowhere,
 )
 from .graphql_schema import Loader, Schema
-from .graphql_values import ArgumentReader, check_result, offered, parameters
+from .graphql_values import (
+    ArgumentReader,
+    argument_checker,
+    check_result,
+    offered,
+    parameters,
+)
 
 
 def from_graphql(
@@ -182,6 +189,8 @@ class Api:
             for name, type_ in schema.types.items()
         }
         """For each type the kinds of object that it stands for, or whose id it is."""
+        self.checkers: dict[str, ArgumentChecker] = {}
+        """What checks the arguments of each tool that was called, by its name."""
 
 
 class Function(NamedTuple):
@@ -272,15 +281,18 @@ class Function(NamedTuple):
         def named(name: str, kinds: tuple[str, ...]) -> Value:
             return resolve(name, tuple(classes[kind] for kind in kinds if kind in classes))
 
-        reader = ArgumentReader(self.api.schema, named)
-        pairs = reader.pairs(offered(self.field.args), values)
+        declared, reader = offered(self.field.args), ArgumentReader(self.api.schema, named)
+        checkers = self.api.checkers
+        if self.name not in checkers:
+            checkers[self.name] = argument_checker(self.name, self.api.schema, declared)
+        sent = reader.read(declared, checkers[self.name](values))
         if reader.errors:
             raise wrong_arguments(self.name, reader.errors)
-        return {"of": receiver, "pairs": pairs}
+        return {"of": receiver, "sent": sent}
 
-    def call(self, of: ObjectPath | None, pairs: Pairs) -> Any:
+    def call(self, of: ObjectPath | None, sent: Sent) -> Any:
         """Return the result of the field: plain data, an object, a list of them, or None."""
-        step = Step(self.field_name, pairs)
+        step = Step(self.field_name, sent)
         if self.lazy:
             return self.api.classes[self.makes[0]](of, step)
         selection, loaders = "", self.loaders
@@ -338,7 +350,8 @@ class Function(NamedTuple):
             raise CallError(f"the server has no way to find a {kind} by its id")
         if type(object_id) not in (str, int):
             raise CallError(f"the server gave {object_id!r:.60} as the id of a {kind}")
-        step = Step(loader.field, (("id", str(object_id)),), (), loader.on, True)
+        ref = self.api.schema.types[self.api.schema.query].fields[loader.field].args["id"].type
+        step = Step(loader.field, (("id", ref, str(object_id)),), (), loader.on, True)
         found: ObjectPath = self.api.classes[kind](None, step)
         return found
 

@@ -208,34 +208,37 @@ async def _send_once(limits: RequestLimits, request: _Request) -> Response:
     """Return the answer to one request, from the first checked address that takes it."""
     import httpx2
 
-    addresses = await _addresses(limits, request.target)
-    for address in addresses:
-        try:
-            return await _send_to(address, limits, request)
-        except httpx2.ConnectError:
-            if address == addresses[-1]:
-                raise
-    raise CallError(f"{request.target.address} has no address")
+    method, target, headers, body = request
+    sent = httpx2.Request(method, target.url, headers=headers, content=body)
+    async with httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False) as transport:
+        addresses = await _addresses(limits, target)
+        for address in addresses:
+            try:
+                response = await transport.handle_async_request(_sent_to(address, sent))
+            except httpx2.ConnectError:
+                if address == addresses[-1]:
+                    raise
+                continue
+            try:
+                whole = await _body(response, limits, target)
+            finally:
+                await response.aclose()
+            return Response(response.status_code, dict(response.headers), whole)
+    raise CallError(f"{target.address} has no address")
 
 
-async def _send_to(address: str, limits: RequestLimits, request: _Request) -> Response:
+def _sent_to(address: str, request: httpx2.Request) -> httpx2.Request:
+    """Return a request that goes to an address of its host; TLS still checks the host's name."""
     import httpx2
 
-    url = request.target.url
-    sent = httpx2.Request(
+    host = request.url.raw_host.decode("ascii").strip("[].")
+    return httpx2.Request(
         request.method,
-        url.copy_with(host=address, username=None, password=None, fragment=None),
-        headers={**request.headers, "host": url.netloc.decode("ascii")},
-        content=request.body,
-        extensions={"sni_hostname": url.raw_host.decode("ascii").strip("[].")},
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": host},
     )
-    async with httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False) as transport:
-        response = await transport.handle_async_request(sent)
-        try:
-            body = await _body(response, limits, request.target)
-        finally:
-            await response.aclose()
-    return Response(response.status_code, dict(response.headers), body)
 
 
 @functools.cache
@@ -428,13 +431,7 @@ async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
         raise httpx2.ConnectError(
             f"{host} leads to a private address, and was not typed by a person"
         )
-    return httpx2.Request(
-        request.method,
-        url.copy_with(host=addresses[0]),
-        headers={**request.headers, "host": url.netloc.decode("ascii")},
-        stream=request.stream,
-        extensions={**request.extensions, "sni_hostname": host},
-    )
+    return _sent_to(addresses[0], request)
 
 
 # -- the body -------------------------------------------------------------------------

@@ -8,6 +8,7 @@ The methods of `Connection` block, and an interrupt cancels the request at the s
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import contextvars
 import dataclasses
@@ -20,10 +21,10 @@ from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
 from ..core.text import visible_text
-from ..tools.running_tool import InputRequest, InputResponse, OutcomeUnknown, report_progress
+from ..tools.running_tool import InputRequired, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
-from .mcp_loop import LoopThread
-from .mcp_result_checks import DeclaredOutputs, demand_size, too_large_text
+from .mcp_loop import loop_thread
+from .mcp_result_checks import demand_declared, demand_size, too_large_text
 from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
 
@@ -50,14 +51,6 @@ class Listing:
     """The names of tools that are not valid as tools."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A call needs input of the person; `state` is what `Connection.answer` continues it with."""
-
-    requests: Mapping[str, InputRequest]
-    state: Json
-
-
 @dataclass
 class _RunningCall:
     """A call under way, and the questions that a server of 2025 asks meanwhile."""
@@ -66,9 +59,7 @@ class _RunningCall:
     arguments: Mapping[str, Any]
     task: asyncio.Task[Any]
     rounds: int = 0
-    questions: list[tuple[Any, asyncio.Future[Any]]] = field(default_factory=list)
-    question_arrived: asyncio.Future[None] | None = None
-    """Done as soon as there is a question; None while nobody waits for one."""
+    questions: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = field(default_factory=asyncio.Queue)
 
 
 class Connection:
@@ -81,7 +72,7 @@ class Connection:
         self._listed_at = 0.0
         """When the tools were listed; 0 where the server said that they have changed since."""
         self._server = Server(address, self._show_link)
-        self._thread = LoopThread.current()
+        self._thread = loop_thread()
         self._client: Any = None
         self._owner: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
@@ -93,8 +84,8 @@ class Connection:
         self._running: list[_RunningCall] = []
         self._open_questions: dict[str, tuple[_RunningCall, asyncio.Future[Any]]] = {}
         self._numbers = itertools.count(1)
-        self._outputs = DeclaredOutputs()
-        self._thread.exit_callbacks.append(self.close)
+        self._output_schemas: dict[str, Json | None] = {}
+        atexit.register(self.close)
 
     @property
     def is_open(self) -> bool:
@@ -122,10 +113,11 @@ class Connection:
         except (CallError, UsageError) as error:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json | Question:
-        """Return the result of a tool (a `CallToolResult` as JSON), or a question to the person.
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json:
+        """Return the result of a tool (a `CallToolResult` as JSON).
 
-        Raises CallError where nothing ran, OutcomeUnknown where that cannot be known.
+        Raises CallError where nothing ran, OutcomeUnknown where that cannot be known, and
+        InputRequired, whose state is what `answer` continues the call with.
         """
         return self._run(self._call(tool, arguments))
 
@@ -135,7 +127,7 @@ class Connection:
         arguments: Mapping[str, Any],
         state: Mapping[str, Any],
         responses: Mapping[str, InputResponse],
-    ) -> Json | Question:
+    ) -> Json:
         """Continue a call with the person's responses. Raises what `call` raises."""
         return self._run(self._answer(tool, arguments, state, responses))
 
@@ -247,7 +239,7 @@ class Connection:
         self.listing_is_old = False
         self._server.left_out.clear()
         tools = await self._pages(client.list_tools, "tools")
-        self._outputs = DeclaredOutputs(tools)
+        self._output_schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
         about = client.instructions or "", client.protocol_version
         self.listing = Listing(tuple(tools), *about, tuple(self._server.left_out))
         return self.listing
@@ -299,7 +291,7 @@ class Connection:
         responses: Mapping[str, Any] | None = None,
         state: str | None = None,
         rounds: int = 0,
-    ) -> Json | Question:
+    ) -> Json:
         client = await self._connected()
         context = contextvars.copy_context()
 
@@ -322,7 +314,7 @@ class Connection:
         arguments: Mapping[str, Any],
         state: Mapping[str, Any],
         responses: Mapping[str, InputResponse],
-    ) -> Json | Question:
+    ) -> Json:
         results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
         if "asked" not in state:
             # A server of 2026-07-28 is called again with the responses; one that only wanted a
@@ -336,41 +328,42 @@ class Connection:
         future.set_result(next(iter(results.values())))
         return await self._result_or_question(running)
 
-    async def _result_or_question(self, running: _RunningCall) -> Json | Question:
-        """Return the result of a call, or the next question of a server of 2025."""
-        if not running.questions:
-            running.question_arrived = asyncio.get_running_loop().create_future()
-            try:
-                ends = running.task, running.question_arrived
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                running.task.cancel()
-                self._running.remove(running)
-                raise
+    async def _result_or_question(self, running: _RunningCall) -> Json:
+        """Return the result of a call. Raises InputRequired for a question of a server of 2025."""
+        question = asyncio.create_task(running.questions.get())
+        try:
+            ends = running.task, question
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            running.task.cancel()
+            self._running.remove(running)
+            raise
+        finally:
+            question.cancel()
         if running.task.done():
             self._running.remove(running)
             return await self._result(running)
-        parameters, future = running.questions.pop(0)
+        parameters, future = question.result()
         number = str(next(self._numbers))
         self._open_questions[number] = running, future
-        return Question({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
+        raise InputRequired({"input": mcp_sdk.input_request(parameters)}, {"asked": number})
 
-    async def _result(self, running: _RunningCall) -> Json | Question:
+    async def _result(self, running: _RunningCall) -> Json:
         tool, arguments = running.tool, running.arguments
         try:
             result = running.task.result()
         except asyncio.CancelledError:
             raise OutcomeUnknown(self._lost_text("")) from None
         except Exception as error:
-            return self._raise_or_open_pages(_cause(error), tool)
+            raise self._call_error(_cause(error), tool) from None
         if not hasattr(result, "input_requests"):
             data = plain(result)
             demand_size(data, f"{tool} ran, and its result")
-            self._outputs.demand(tool, data)
+            demand_declared(tool, data, self._output_schemas.get(tool))
             return data
         requests = mcp_sdk.input_requests(result, tool)
         if requests:
-            return Question(requests, {"state": result.request_state})
+            raise InputRequired(requests, {"state": result.request_state})
         if running.rounds == MAX_ROUNDS:
             raise CallError(
                 f"{tool} asked to be called again {MAX_ROUNDS} times, and gave no result"
@@ -384,31 +377,29 @@ class Connection:
             return mcp_sdk.elicit_result(InputResponse("cancel"))
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         # The question does not name its call: it is taken to belong to the latest one.
-        running = self._running[-1]
-        running.questions.append((parameters, future))
-        if running.question_arrived is not None and not running.question_arrived.done():
-            running.question_arrived.set_result(None)
+        self._running[-1].questions.put_nowait((parameters, future))
         return await future
 
     # -- errors ----------------------------------------------------------------------------
 
-    def _raise_or_open_pages(self, error: Exception, tool: str) -> Question:
-        """Raise what a failed call means, or return the pages that the person has to open."""
+    def _call_error(self, error: Exception, tool: str) -> Exception:
+        """Return what a failed call means."""
         text = mcp_sdk.error_text(error)
-        match mcp_sdk.error_kind(error, self._server.last_response):
+        kind = mcp_sdk.error_kind(error, self._server.last_response)
+        if kind in ("not sent", "lost"):
+            self._closed.set()
+        match kind:
             case "page":
-                return Question(mcp_sdk.pages_to_open(error), {})
+                return InputRequired(mcp_sdk.pages_to_open(error), {})
             case "no result":
-                raise CallError(f"{tool} ran, and {text}")
+                return CallError(f"{tool} ran, and {text}")
             case "too large":
-                raise CallError(too_large_text(f"{tool} ran, and its result"))
+                return CallError(too_large_text(f"{tool} ran, and its result"))
             case "not sent":
-                self._closed.set()
-                raise CallError(self._connect_error(error))
+                return CallError(self._connect_error(error))
             case "lost":
-                self._closed.set()
-                raise OutcomeUnknown(self._lost_text(text))
-        raise CallError(text)
+                return OutcomeUnknown(self._lost_text(text))
+        return CallError(text)
 
     def _lost_text(self, text: str) -> str:
         why = "" if text in ("", "Connection closed") else f" ({text})"
@@ -452,7 +443,7 @@ def connection_to(address: ServerAddress) -> Connection:
     """Return the connection of this process to a server; each has a name of its own."""
     existing = _CONNECTIONS.get(address.identity)
     # In a forked child the loop of the parent does not run.
-    if existing is None or existing._thread is not LoopThread.current():
+    if existing is None or existing._thread is not loop_thread():
         existing = _CONNECTIONS[address.identity] = Connection(_with_unique_name(address))
     return existing
 

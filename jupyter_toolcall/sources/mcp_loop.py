@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import contextlib
+import functools
 import os
 import queue
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotDone
 from typing import Any, TypeVar
@@ -24,31 +24,9 @@ TICK = 0.05
 class LoopThread:
     """An event loop, and the thread that runs it until the process ends."""
 
-    _current: LoopThread | None = None
-
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self.exit_callbacks: list[Callable[[], None]] = []
-        """Called before the process ends, the last one first."""
         threading.Thread(target=self.loop.run_forever, name="toolcall-mcp", daemon=True).start()
-
-    @classmethod
-    def current(cls) -> LoopThread:
-        """Return the loop of this process; it is started when it is first needed."""
-        if cls._current is None:
-            cls._current = cls()
-            atexit.register(cls._current.close)
-        return cls._current
-
-    @classmethod
-    def forget(cls) -> None:
-        """Start with a new loop: a forked child has no threads."""
-        cls._current = None
-
-    def close(self) -> None:
-        """Call the exit callbacks."""
-        while self.exit_callbacks:
-            self.exit_callbacks.pop()()
 
     def run(self, task: Coroutine[Any, Any, T], notices: queue.SimpleQueue[str]) -> T:
         """Return the result of a task, and print notices meanwhile; an interrupt cancels it."""
@@ -68,9 +46,9 @@ def _wait(future: Future[T], notices: queue.SimpleQueue[str]) -> T:
         try:
             return future.result(TICK)
         except NotDone:
-            # The task itself may raise a TimeoutError.
+            # It may be done just now, or it may have raised a TimeoutError itself.
             if future.done():
-                raise
+                return future.result()
         finally:
             with contextlib.suppress(queue.Empty):
                 while True:
@@ -83,5 +61,12 @@ def _show(notice: str) -> None:
     print(notice)  # noqa: T201
 
 
+@functools.cache
+def loop_thread() -> LoopThread:
+    """Return the loop of this process; it is started when it is first needed."""
+    return LoopThread()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=LoopThread.forget)
+    # A forked child has no threads, and starts with a new loop.
+    os.register_at_fork(after_in_child=loop_thread.cache_clear)

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -69,30 +69,21 @@ def readable_schema(schema: Json) -> dict[str, Any]:
     return current_schema(result)
 
 
-class DeclaredOutputs:
-    """The output schemas of the tools that a server lists."""
+def demand_declared(tool: str, result: Mapping[str, Any], schema: Json | None) -> None:
+    """Raise CallError for a result that does not fit the output schema of its tool.
 
-    def __init__(self, tools: Iterable[Json] = ()) -> None:
-        self._schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
-
-    def demand(self, tool: str, result: Mapping[str, Any]) -> None:
-        """Raise CallError for a result that does not fit its tool's schema.
-
-        A tool without a schema, or with an invalid one, has no check.
-        """
-        schema = self._schemas.get(tool)
-        if schema is None or result.get("isError"):
-            return
-        if "structuredContent" not in result:
-            raise CallError(f"{tool} ran, and its result has no structured content")
-        # An invalid schema raises ValueError.
-        with contextlib.suppress(ValueError, RecursionError):
-            for error in _validator(json.dumps(schema)).iter_errors(result["structuredContent"]):
-                path = ".".join(map(str, error.instance_path)) or "result"
-                raise CallError(
-                    f"{tool} ran, and its result is not what it declares: {path}: "
-                    f"{printable(error.message)[:200]}"
-                )
+    A tool without a schema, or with an invalid one, has no check.
+    """
+    if schema is None or result.get("isError"):
+        return
+    if "structuredContent" not in result:
+        raise CallError(f"{tool} ran, and its result has no structured content")
+    # An invalid schema raises ValueError.
+    with contextlib.suppress(ValueError, RecursionError):
+        for error in _validator(json.dumps(schema)).iter_errors(result["structuredContent"]):
+            path = ".".join(map(str, error.instance_path)) or "result"
+            reason = f"{path}: {printable(error.message)[:200]}"
+            raise CallError(f"{tool} ran, and its result is not what it declares: {reason}")
 
 
 @functools.lru_cache(1_000)

@@ -72,42 +72,35 @@ class McpResource(StandsForText):
 
 
 @dataclass(frozen=True, repr=False)
-class McpImage:
-    """An image that a tool returned; `data` is base64."""
+class _Media:
+    """What a tool returned as bytes; `data` is base64."""
 
     mime_type: str
-    data: str = field(repr=False)
+    data: str
+
+    def __repr__(self) -> str:
+        return f"{self.mime_type}, {len(self.data) * 3 // 4:,} bytes"
+
+
+class McpImage(_Media):
+    """An image that a tool returned; `data` is base64."""
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
-
-    def __repr__(self) -> str:
-        return f"{self.mime_type}, {_byte_count(self.data)}"
 
 
 _SHOWN_IMAGES = ("image/png", "image/jpeg")
 
 
-@dataclass(frozen=True, repr=False)
-class McpAudio:
+class McpAudio(_Media):
     """A sound that a tool returned; `data` is base64."""
-
-    mime_type: str
-    data: str = field(repr=False)
 
     def _repr_html_(self) -> str:
         source = f"data:{self.mime_type};base64,{self.data}"
         return f'<audio controls src="{html.escape(source)}"></audio>'
 
-    def __repr__(self) -> str:
-        return f"{self.mime_type}, {_byte_count(self.data)}"
-
 
 TYPES = (McpResource, McpImage, McpAudio)
-
-
-def _byte_count(data: str) -> str:
-    return f"{len(data) * 3 // 4:,} bytes"
 
 
 def result_value(result: Json, tool: str, server: str) -> Any:

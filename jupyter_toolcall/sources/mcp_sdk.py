@@ -100,7 +100,7 @@ async def new_client(
 
 
 async def _accept(name: str, result: Any) -> None:
-    """Accept a result: `DeclaredOutputs` checks it."""
+    """Accept a result: `demand_declared` checks it."""
 
 
 @asynccontextmanager
@@ -420,7 +420,7 @@ def error_text(error: Exception) -> str:
 
 
 def pages_to_open(error: Any) -> dict[str, InputRequest]:
-    """Return the pages_to_open that an error asks the person to open."""
+    """Return the pages that an error asks the person to open."""
     elicitations = (error.data or {}).get("elicitations", [])
     return {
         str(number): InputRequest(str(page.get("message", "")), {}, str(page.get("url", "")))

@@ -25,12 +25,12 @@ from ..core.text import nearest, printable, visible_text
 from ..storage.journal_file import journals_folder
 from ..tools.object_types import Kinds
 from ..tools.plain_data import well_formed
-from ..tools.running_tool import InputRequired, InputResponse
+from ..tools.running_tool import InputResponse
 from ..tools.tool import Tool, pinned_change
 from ..tools.toolbox import Toolbox, ToolSource
 from .definition_dialects import schema_for_models
 from .definition_schema import ArgumentChecker
-from .mcp_connection import Connection, Listing, Question, connection_to
+from .mcp_connection import Connection, Listing, connection_to
 from .mcp_result_checks import readable_schema
 from .mcp_results import TYPES, result_value
 from .mcp_sdk import Json
@@ -214,7 +214,8 @@ class _ServerTool:
     def _run(self, arguments: Mapping[str, Any]) -> Any:
         """Call the tool. Raises CallError, OutcomeUnknown and InputRequired."""
         self._demand_unchanged(list_again=False)
-        return self._value(self._connection.call(self._server_name, arguments))
+        result = self._connection.call(self._server_name, arguments)
+        return result_value(result, self.name, self._connection.address.name)
 
     def _resume(
         self, state: Any, responses: Mapping[str, InputResponse], values: Mapping[str, Any]
@@ -222,12 +223,8 @@ class _ServerTool:
         """Continue a call with the person's responses. Raises what `_run` raises."""
         # A server of 2025 waits inside of the call; one of 2026-07-28 is called again.
         self._demand_unchanged(list_again="asked" not in state)
-        name, arguments = self._server_name, values["arguments"]
-        return self._value(self._connection.answer(name, arguments, state, responses))
-
-    def _value(self, result: Json | Question) -> Any:
-        if isinstance(result, Question):
-            raise InputRequired(result.requests, result.state)
+        arguments = values["arguments"]
+        result = self._connection.answer(self._server_name, arguments, state, responses)
         return result_value(result, self.name, self._connection.address.name)
 
     # -- changes at the server --------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
-from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.schemes import SCHEMES
 from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery, tell
 
@@ -335,25 +334,21 @@ def test_parameters_hold_enums_defaults_and_nested_objects(box: Toolbox) -> None
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("dough", {"flour": 3}, "flour: must be a text, not 3"),
-        ("dough", {"flor": "x"}, "flor: there is no such argument; there is flour. Did you mean"),
-        ("Dough_knead", {"minutes": "much"}, "minutes: must be a whole number, not 'much'"),
-        ("Dough_knead", {"minutes": True}, "minutes: must be a whole number, not True"),
-        ("Dough_shape", {"as": "LNG"}, "as: must be one of ROUND, LONG, BATON, not 'LNG'. Did you"),
-        ("Dough_shape", {"as": ["LONG"]}, "as: must be one of ROUND, LONG, BATON, not ['LONG']"),
-        ("Dough_top", {"toppings": {}}, "toppings: must be a list, not {}"),
-        ("Dough_top", {"toppings": [{"nam": 1}]}, "toppings.0.nam: there is no such argument"),
-        ("Dough_top", {"toppings": [{}]}, "toppings.0.name: is missing; its type is String"),
-        ("Dough_top", {"toppings": [None]}, "toppings.0: must not be null"),
-        ("Dough_top", {"main": "x"}, "main: must be an object with fields, not 'x'"),
-        ("Dough_mixAll", {}, "others: is missing; its type is DoughID"),
+        ("dough", {"flor": "x"}, "flor: there is no such argument; there are: flour. Did you mean"),
+        ("Dough_knead", {"minutes": "much"}, 'minutes: "much" is not of types "null", "integer"'),
+        ("Dough_shape", {"as": "LNG"}, 'as: "LNG" is not one of "ROUND", "LONG", "BATON"'),
+        ("Dough_top", {"toppings": [{"nam": 1}]}, "toppings.0: Additional properties are not"),
+        ("Dough_top", {"toppings": [{}]}, "toppings.0.name: is missing"),
+        ("Dough_top", {"toppings": [None]}, 'toppings.0: null is not of type "object"'),
+        ("Dough_top", {"main": "x"}, 'main: "x" is not of types "null", "object"'),
+        ("Dough_top", {"main": {"inner": {"grams": 1}}}, "main.inner.name: is missing"),
+        ("Dough_mixAll", {}, "others: is missing"),
+        ("Dough_mixAll", {"others": None}, 'others: null is not of type "array"'),
         ("Dough_mixAll", {"others": ["Dough#9"]}, "others.0: there is no object 'Dough#9'"),
         ("Dough_mix", {"with": 3}, "with: must be the name of a Dough, such as Dough#1, not 3"),
         ("Dough_mix", {"with": "Bread#1"}, "with: Bread#1 is a Bread, not a Dough"),
         ("Half_of", {}, "Half: there is no Half yet; make one first"),
         ("Dough_weight", {"Dough": 3}, "Dough: must be the name of an object, such as Dough#1"),
-        ("Dough_knead", {"a\nb": 1}, "Dough_knead: 'a\\nb': there is no such argument"),
-        ("Dough_top", {"main": {"x" * 999: 1}}, f"'main.{'x' * 194}: there is no such"),
     ],
 )
 def test_wrong_arguments_are_named_with_what_is_allowed(
@@ -372,14 +367,18 @@ def test_a_number_that_is_no_float_is_refused_and_any_other_arrives(number: Any)
     box = from_graphql(sdl)
     error = tell(box, ("half", {"of": number})).calls[0].error
     fits = isinstance(number, float)
-    assert ("of: must be a number" in error) is not fits
+    assert error.startswith("half: of: ") is not fits
     assert ("has no endpoint" in error) is fits
 
 
-def test_all_that_is_wrong_is_said_at_once(box: Toolbox) -> None:
-    session = tell(box, ("dough", {"flour": 1, "x": 2}))
-    expected = "dough: flour: must be a text, not 1; x: there is no such argument; there is flour"
-    assert session.calls[0].error == expected
+def test_a_text_that_spells_a_value_is_that_value(box: Toolbox, server: Server) -> None:
+    others = ("Dough_mixAll", {"others": '["Dough#1"]'})
+    tell(
+        box, ("dough", {"flour": 3}), ("Dough_knead", {"minutes": "3"}), others, ("Dough_story", {})
+    )
+    assert server.queries[-1] == (
+        '{ dough(flour: "3") { knead(minutes: 3) { mixAll(others: ["dough:3"]) { story } } } }'
+    )
 
 
 # -- replay ---------------------------------------------------------------------------
@@ -541,7 +540,6 @@ def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> Non
     ("found", "said"),
     [
         ({"__typename": "Brick"}, "a Brick, which its schema does not tell of here"),
-        ("loaf", "a 'loaf', which its schema does not tell of here"),
         ({"__typename": ["Bread"]}, "which its schema does not tell of here"),
         ({"__typename": "Bread"}, "a Bread without an id"),
         ({"__typename": "Bread", "id_Bread": {"a": 1}}, "{'a': 1} as the id of a Bread"),
@@ -568,12 +566,6 @@ def test_two_servers_with_one_type_are_told_apart(server: Server) -> None:
     two = from_graphql(BAKERY, endpoint="http://elsewhere.test/graphql", include=["Dough_story"])
     with pytest.raises(Exception, match="two types are named"):
         Toolbox(one, two)
-
-
-def test_a_check_refuses_what_it_does_not_know(box: Toolbox) -> None:
-    with pytest.raises(CallError) as caught:
-        box["dough"].check({"x": 1}, lambda name, types: None)
-    assert caught.value.fields == {"x": "there is no such argument; there is flour"}
 
 
 def test_an_answer_that_is_too_big_is_a_failure(box: Toolbox, server: Server) -> None:

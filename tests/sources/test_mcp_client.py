@@ -13,9 +13,11 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from mcp.types import ToolAnnotations
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
 from jupyter_toolcall.schemes import SCHEMES
+from jupyter_toolcall.sources import mcp_loop
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
@@ -120,8 +123,8 @@ def test_tools_run_in_every_scheme(server: Server, scheme: str) -> None:
 
 
 def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(server: Server) -> None:
-    before = server.pantry.events
-    assert play(server.tools(), ("add", {"a": "one", "b": 2})).calls[0].status == "failed"
+    tools, before = server.tools(), server.pantry.events
+    assert play(tools, ("add", {"a": "one", "b": 2})).calls[0].status == "failed"
     assert server.pantry.events == before
 
 
@@ -268,7 +271,8 @@ def test_a_program_that_was_stopped_starts_again_at_the_next_call(
     tools = program.tools()
     (start,) = [event for event in program.pantry.events if event.startswith("start")]
     os.kill(int(start.split()[1]), signal.SIGKILL)
-    (link,) = [link for link in connections() if link.is_open]
+    identity = server_address(program.address).identity
+    (link,) = [link for link in connections() if link.address.identity == identity]
     wait_until(lambda: not link.is_open)
     assert play(tools, ("add", {"a": 1, "b": 1})).calls[0].result == 2
     assert "was started again" in capsys.readouterr().out
@@ -467,3 +471,17 @@ def test_what_is_no_server_is_refused_in_one_line(server: Any) -> None:
         from_mcp(server)
     assert "\n" not in str(caught.value)
     assert "pw" not in str(caught.value)
+
+
+class LateFuture(Future[int]):
+    """Is done just as the wait for it times out."""
+
+    def result(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            return super().result()
+        self.set_result(3)
+        raise TimeoutError
+
+
+def test_a_request_that_ends_as_the_wait_for_it_times_out_has_its_result() -> None:
+    assert mcp_loop._wait(LateFuture(), SimpleQueue()) == 3
