@@ -215,11 +215,23 @@ def open_notebook(
     if cells is not None:
         write_notebook(place, name, cells, outputs)
     if page.evaluate(f"window.emptyLab === '{place.url}'") and has_default_settings(place):
-        page.evaluate("window.emptyLab = undefined")
-        run_command(page, "docmanager:open", path=place.path(name))
+        _open_in_empty_lab(page, place.path(name))
     else:
         page.goto(place.address(name) + ("?reset" if place.app == "jupyterlab" else ""))
     wait_ready(page)
+
+
+def _open_in_empty_lab(page: Page, path: str) -> None:
+    page.evaluate("window.emptyLab = undefined")
+    run_command(page, "docmanager:open", path=path)
+    page.wait_for_function(f"path => {CURRENT}?.context?.path === path", arg=path)
+    # JupyterLab puts a launcher into an empty main area.
+    page.evaluate(
+        f"""() => {{
+            for (const widget of [...window.jupyterapp.shell.widgets('main')])
+                if (widget !== {CURRENT}) widget.dispose();
+        }}"""
+    )
 
 
 def has_default_settings(place: Place) -> bool:
