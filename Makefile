@@ -97,7 +97,7 @@ test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
 
 .PHONY: test-long
 test-long: $(VENV)/.dev $(VENV)/.docs labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "long and not e2e"
+	EXAMPLES=4 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "(long or few) and not e2e"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and long"
 
 .PHONY: chromium

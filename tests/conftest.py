@@ -20,6 +20,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if {"examples", "FACTOR"} & vars(getattr(item, "module", None) or object).keys():
+            item.add_marker(pytest.mark.few)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
