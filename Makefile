@@ -91,7 +91,7 @@ test-ts: labextension/node_modules/.package-lock.json
 	npm --prefix labextension test
 
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not long"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not e2e and not long"
 	# In processes of their own: the browser's driver keeps an event loop running in them.
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
 

@@ -57,7 +57,7 @@ def recorded_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def lesson(tmp_path: Path, recorded_lesson: Path) -> Path:
-    return shutil.copy(recorded_lesson, tmp_path / "lesson.ipynb")
+    return Path(shutil.copy(recorded_lesson, tmp_path / "lesson.ipynb"))
 
 
 def changed(path: Path, old: str, new: str) -> Path:
