@@ -80,7 +80,10 @@ def empty_pages() -> list[Page]:
 def page(
     browser: Browser, request: pytest.FixtureRequest, empty_pages: list[Page]
 ) -> Iterator[Page]:
-    own = request.node.get_closest_marker("own_page") is not None
+    # A test names its front end as a fixture, or in its parameters.
+    params = request.node.callspec.params.values() if hasattr(request.node, "callspec") else ()
+    uses_lab = "lab" in [*request.fixturenames, *params]
+    own = not uses_lab or request.node.get_closest_marker("own_page") is not None
     size: ViewportSize = {"width": 1280, "height": 900}
     page = empty_pages.pop() if empty_pages and not own else browser.new_context().new_page()
     page.set_viewport_size(size)
