@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_517,
     "Python files": 259,
-    "Python tests": 53_989,
+    "Python tests": 53_996,
     "TypeScript": 11_846,
 }
 """Of each row, how many lines of code, files or lines there may be."""
