@@ -91,13 +91,13 @@ test-ts: labextension/node_modules/.package-lock.json
 	npm --prefix labextension test
 
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "not e2e and not long"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not e2e and not long"
 	# In processes of their own: the browser's driver keeps an event loop running in them.
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
 
 .PHONY: test-long
 test-long: $(VENV)/.dev $(VENV)/.docs labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "long and not e2e"
+	EXAMPLES=4 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile -m "(long or few) and not e2e"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and long"
 
 .PHONY: chromium

@@ -20,6 +20,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LONGEST = (
+    *("faults/test_faults.py", "session/test_verify_files.py", "teaching/test_answers.py"),
+    *("jupyter/test_serve_in_kernel.py", "jupyter/test_trusted_notebooks.py"),
+    *("models/test_claude_tools.py", "export/test_tutorials.py", "engine/test_remote_values.py"),
+)
+"""The files that take longest. They run first, so that no process waits for one at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
+    for item in items:
+        if {"examples", "FACTOR"} & vars(getattr(item, "module", None) or object).keys():
+            item.add_marker(pytest.mark.few)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:

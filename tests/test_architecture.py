@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from symtable import Function, SymbolTable, symtable
@@ -81,9 +82,14 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield path.relative_to(PACKAGE).as_posix(), path
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield what a file imports, with those of ours as `.name` of the part that they are in."""
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Return what a file imports, with those of ours as `.name` of the part that they are in."""
     here = ("jupyter_toolcall", *path.relative_to(PACKAGE).parent.parts)
+    return frozenset(_imported(path, here))
+
+
+def _imported(path: Path, here: tuple[str, ...]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name.partition(".")[0] for name in node.names)
@@ -189,7 +195,7 @@ def test_what_runs_and_shows_sessions_does_not_mention_teaching(part: str) -> No
 
 @pytest.mark.parametrize("heavy", HOMES)
 def test_what_is_heavy_is_imported_by_its_homes_alone(heavy: str) -> None:
-    homes = {name for name, path in modules() if heavy in set(imported(path))}
+    homes = {name for name, path in modules() if heavy in imported(path)}
     assert homes <= HOMES[heavy]
     assert homes or heavy not in HEAVY
 

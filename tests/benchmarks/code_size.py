@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_451,
     "Python files": 259,
-    "Python tests": 54_903,
+    "Python tests": 54_024,
     "TypeScript": 11_849,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
-IN_A_BROWSER = ("bench_live_session", "bench_page", "bench_saved_sessions")
-SLOW = {"bench_executors", "bench_many_sessions", "bench_mcp", "bench_models", "bench_tables"}
+IN_A_BROWSER = ("bench_page",)
+SLOW = {"bench_executors", "bench_many_sessions", "bench_mcp", "bench_tables"}
 NAMES = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
 TINY = "10"
 

@@ -1,8 +1,9 @@
 """A real JupyterLab in a real browser: what the browser tests stand on.
 
-One server and one browser serve the whole run; every test gets a fresh browser context and
-a fresh folder. `lab` and `notebook7` are the two front ends (each a `Place`, whose settings,
-workspaces, kernels' runtime files and IPython's folder are its own), `page` is an empty page.
+One server and one browser serve the whole run. Every test gets a fresh folder, and a page in
+which nothing is open: an empty one, or the JupyterLab of the test before with all of it closed,
+unless the test has the mark `own_page`. `lab` and `notebook7` are the two front ends (each a
+`Place`, whose settings, workspaces, kernels' runtime files and IPython's folder are its own).
 To test something in a cell:
 
     def test_a_click_approves(page: Page, lab: Place) -> None:
@@ -23,9 +24,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
-from tests.e2e.rig import Place, fresh_folder, screenshot, served
+from tests.e2e.rig import Place, empty_lab, fresh_folder, screenshot, served
 
 LONG = {
     *("beyond", "deleted_output", "frame", "live_session", "looks", "media", "page"),
@@ -56,9 +57,11 @@ def notebook7_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
 
 
 @pytest.fixture
-def lab(lab_server: Place) -> Iterator[Place]:
+def lab(lab_server: Place, page: Page) -> Iterator[Place]:
     with fresh_folder(lab_server) as place:
         yield place
+        if not page.is_closed():
+            empty_lab(page, place)
 
 
 @pytest.fixture
@@ -67,12 +70,29 @@ def notebook7(notebook7_server: Place) -> Iterator[Place]:
         yield place
 
 
+@pytest.fixture(scope="session")
+def empty_pages() -> list[Page]:
+    """Pages in which a JupyterLab is loaded, and nothing is open."""
+    return []
+
+
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+def page(
+    browser: Browser, request: pytest.FixtureRequest, empty_pages: list[Page]
+) -> Iterator[Page]:
+    # A test names its front end as a fixture, or in its parameters.
+    params = request.node.callspec.params.values() if hasattr(request.node, "callspec") else ()
+    uses_lab = "lab" in [*request.fixturenames, *params]
+    own = not uses_lab or request.node.get_closest_marker("own_page") is not None
+    size: ViewportSize = {"width": 1280, "height": 900}
+    page = empty_pages.pop() if empty_pages and not own else browser.new_context().new_page()
+    page.set_viewport_size(size)
     failed = request.session.testsfailed
     yield page
-    if request.session.testsfailed > failed and os.environ.get("SCREENSHOTS"):
+    passed = request.session.testsfailed == failed
+    if not passed and os.environ.get("SCREENSHOTS"):
         screenshot(page, f"failed-{request.node.name}")
-    context.close()
+    if passed and not own and not page.is_closed() and page.evaluate("Boolean(window.emptyLab)"):
+        empty_pages.append(page)
+    else:
+        page.context.close()

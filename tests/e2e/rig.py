@@ -214,8 +214,57 @@ def open_notebook(
     """Open a notebook, written first where cells are given; returns with its kernel idle."""
     if cells is not None:
         write_notebook(place, name, cells, outputs)
-    page.goto(place.address(name) + ("?reset" if place.app == "jupyterlab" else ""))
+    if page.evaluate(f"window.emptyLab === '{place.url}'") and has_default_settings(place):
+        _open_in_empty_lab(page, place.path(name))
+    else:
+        page.goto(place.address(name) + ("?reset" if place.app == "jupyterlab" else ""))
     wait_ready(page)
+
+
+def _open_in_empty_lab(page: Page, path: str) -> None:
+    page.evaluate("window.emptyLab = undefined")
+    run_command(page, "docmanager:open", path=path)
+    page.wait_for_function(f"path => {CURRENT}?.context?.path === path", arg=path)
+    # JupyterLab puts a launcher into an empty main area.
+    page.evaluate(
+        f"""() => {{
+            for (const widget of [...window.jupyterapp.shell.widgets('main')])
+                if (widget !== {CURRENT}) widget.dispose();
+        }}"""
+    )
+
+
+def has_default_settings(place: Place) -> bool:
+    """Whether no setting was written but those of every test, and the theme."""
+    written = (place.served.parent / "settings").rglob("*.jupyterlab-settings")
+    return {path.stem for path in written} <= {"notification", "themes"}
+
+
+def empty_lab(page: Page, place: Place) -> None:
+    """Close all that is open in a JupyterLab, so that the next test can use its page.
+
+    A page that a dialog covers, or whose settings were changed, is left as it is: the next test
+    gets another. Loading JupyterLab takes longer than most tests.
+    """
+    if not page.url.startswith(f"{place.url}/lab") or not has_default_settings(place):
+        return
+    page.evaluate(
+        """async url => {
+            const { commands, restored, shell } = window.jupyterapp ?? {};
+            if (!(await restored, shell) || document.querySelector('.jp-Dialog')) return;
+            for (const area of ['main', 'down'])
+                for (const widget of [...shell.widgets(area)]) widget.dispose();
+            shell.collapseRight();
+            shell.expandLeft();
+            if (document.body.dataset.jpThemeLight === 'false')
+                await commands.execute('apputils:change-theme', { theme: 'JupyterLab Light' });
+            await commands.execute('apputils:dismiss-notification');
+            // One that waits for a cell that was closed may end while the next test runs.
+            window.commandsUnderWay = undefined;
+            window.emptyLab = url;
+        }""",
+        place.url,
+    )
 
 
 def wait_ready(page: Page) -> None:
@@ -237,7 +286,7 @@ def wait_idle(page: Page, timeout: float = START) -> None:
     page.wait_for_function(
         f"""() => {{
             const kernel = {KERNEL};
-            return !window.commandsUnderWay
+            return !window.commandsUnderWay?.size
                 && kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
         }}""",
         timeout=timeout * 1000,
@@ -248,8 +297,10 @@ def run_command(page: Page, command: str, **arguments: object) -> None:
     """Start a command of the front end; does not wait for what it does."""
     page.evaluate(
         """([id, args]) => {
-            window.commandsUnderWay = (window.commandsUnderWay ?? 0) + 1;
-            window.jupyterapp.commands.execute(id, args).finally(() => window.commandsUnderWay--);
+            const underWay = window.commandsUnderWay ??= new Set();
+            const command = window.jupyterapp.commands.execute(id, args);
+            underWay.add(command);
+            command.finally(() => underWay.delete(command));
         }""",
         [command, arguments],
     )

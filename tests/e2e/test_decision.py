@@ -264,7 +264,7 @@ def test_every_call_of_the_kitchen_is_decided_with_everything_in_sight(
         expect(view.get_by_role("button", name=name, exact=True)).to_be_disabled()
 
 
-def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_in_sight(
+def test_two_accounts_and_a_long_argument_are_in_sight_and_a_failed_call_is_shown_on_a_click(
     page: Page, lab: Place
 ) -> None:
     cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
@@ -281,18 +281,8 @@ def test_two_accounts_a_failure_and_a_long_argument_are_decided_with_everything_
     card.get_by_role("button", name="Account#2 · bob").hover()
     expect(card.locator(".tc-data")).to_contain_text("Account#2 · bob")
     expect(node(view, "Account#3")).to_be_in_viewport()
-
-
-def test_a_failed_call_is_named_above_the_next_decision_and_its_card_is_shown_on_a_click(
-    page: Page, lab: Place
-) -> None:
-    cell = "%%toolchat -m two -t Account -i alice bob --scheme flat\nMove money."
-    view = run_notebook(page, lab, "failed.ipynb", [ACCOUNTS, cell], low=True)
-    expect_waits(view, 2, "Account_transfer")
-    card = view.get_by_role("region", name="Details")
     failure = card.get_by_role("button", name="Account_grow failed: ValueError: amount must be")
     failed = card.get_by_role("heading", name="Account_grow")
-    screenshot(page, "failed-before")
     failure.click()
     expect(failed).to_be_in_viewport()
     press(view, "Show")

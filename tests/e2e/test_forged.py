@@ -16,6 +16,8 @@ from tests.e2e.kitchen import LOAD, OPTIONS, PROMPT, expect_waits, panel
 from tests.e2e.rig import Place, cell, open_notebook, outputs, run_all, screenshot
 from tests.e2e.samples import SESSION, session
 
+pytestmark = pytest.mark.own_page
+
 UNCHECKED = "not verified on this computer"
 Forge = Callable[[dict[str, Any]], object]
 

@@ -9,6 +9,8 @@ from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import expect_status, node, panel, press
 from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot, wait_idle
 
+pytestmark = pytest.mark.own_page
+
 TWICE = (
     "<svg><desc><p></p></desc><style><!--</style>"
     f"<a href='https://{HOST}/link'>click</a><link rel=preconnect href='https://{HOST}'>"

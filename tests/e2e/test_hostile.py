@@ -51,6 +51,8 @@ from tests.e2e.rig import (
 )
 from tests.e2e.samples import SESSION, saved_data, wait_for_file
 
+pytestmark = pytest.mark.own_page
+
 STATUSES: tuple[Status, ...] = (*get_args(RecordedStatus), "running")
 SCHEMA = {
     "type": "object",

@@ -175,6 +175,7 @@ window.Notification = class extends Notification {
 """Counts requests for permission, and notes what the browser says of its notifications."""
 
 
+@pytest.mark.own_page
 def test_the_browser_notifies_of_a_call_while_its_page_is_hidden_once_that_is_switched_on(
     page: Page, lab: Place
 ) -> None:
@@ -286,6 +287,7 @@ def test_shortcuts_act_on_what_is_in_view_and_never_while_typing(page: Page, lab
     expect(found.first).to_contain_text("Y")
 
 
+@pytest.mark.own_page
 def test_the_context_menu_shows_and_copies_a_session(page: Page, lab: Place) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     ask = "%%toolchat -m scripted:kitchen -t Potato -i potato --approve all --scheme flat\nPeel it."
@@ -341,6 +343,7 @@ def test_quiet_leaves_the_result_alone_and_a_file_is_not_taken_at_its_word(
     screenshot(page, "saved-copy")
 
 
+@pytest.mark.own_page
 def test_opening_a_forged_session_runs_nothing_and_says_nothing_to_the_console(
     page: Page, lab: Place
 ) -> None:

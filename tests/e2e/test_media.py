@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
@@ -14,6 +15,8 @@ from tests.e2e.kitchen import (
     run_notebook,
 )
 from tests.e2e.rig import Place, screenshot
+
+pytestmark = pytest.mark.own_page
 
 TARGET = 44
 """Pixels that a finger needs, each way."""

@@ -39,31 +39,28 @@ def test_a_saved_session_is_shown_though_no_cell_has_run(
         screenshot(page, "saved-lab-dark")
 
 
-def test_a_hostile_name_is_text_and_runs_nothing(page: Page, lab: Place) -> None:
-    saved = session(made=f"{HOSTILE}#2", tool=HOSTILE)
-    open_notebook(page, lab, "hostile.ipynb", ["%%toolchat\nPeel it."], {0: [saved]})
-    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
-    assert page.evaluate("window.broken") is None
-    assert outputs(page, 0).locator("script, img[src=x]").count() == 0
-
-
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
-        ("text", "it is not a JSON object"),
-        ({"version": 1}, "it has no rows"),
-        ({"version": 99, "rows": {}}, "format 99"),
-        ({"version": 1, "rows": {"calls": [[HOSTILE]]}}, "its calls are not a list of rows"),
-        ({"version": HOSTILE, "rows": {}}, "it has no format version"),
-    ],
+BROKEN = (
+    ("text", "it is not a JSON object"),
+    ({"version": 1}, "it has no rows"),
+    ({"version": 99, "rows": {}}, "format 99"),
+    ({"version": 1, "rows": {"calls": [[HOSTILE]]}}, "its calls are not a list of rows"),
+    ({"version": HOSTILE, "rows": {}}, "it has no format version"),
 )
-def test_broken_data_is_one_line_that_says_why(
-    page: Page, lab: Place, data: object, why: str
+
+
+def test_a_hostile_name_is_text_and_broken_data_is_one_line_that_says_why(
+    page: Page, lab: Place
 ) -> None:
-    open_notebook(page, lab, "broken.ipynb", ["%%toolchat\nPeel it."], {0: [bundle(data)]})
-    says = outputs(page, 0).locator("p")
-    expect(says).to_contain_text(why)
-    expect(says).to_have_count(1)
+    kept = [session(made=f"{HOSTILE}#2", tool=HOSTILE), *(bundle(data) for data, _ in BROKEN)]
+    cells = ["%%toolchat\nPeel it."] * len(kept)
+    open_notebook(page, lab, "hostile.ipynb", cells, {n: [data] for n, data in enumerate(kept)})
+    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
+    assert outputs(page, 0).locator("script, img[src=x]").count() == 0
+    for number, (_, why) in enumerate(BROKEN, 1):
+        cell(page, number).scroll_into_view_if_needed()
+        says = outputs(page, number).locator("p")
+        expect(says).to_contain_text(why)
+        expect(says).to_have_count(1)
     assert page.evaluate("window.broken") is None
 
 

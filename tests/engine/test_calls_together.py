@@ -32,6 +32,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
     report_progress,
 )
+from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
 
@@ -183,7 +184,7 @@ REPLIES = st.lists(st.lists(CALLS, min_size=1, max_size=5), min_size=1, max_size
 
 
 @given(replies=REPLIES, jobs=st.integers(2, 5), data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(20))
 def test_a_session_is_the_same_whichever_call_ends_first(
     replies: list[Calls], jobs: int, data: st.DataObject
 ) -> None:

@@ -43,9 +43,11 @@ def cluster() -> Iterator[LocalCluster]:
 def client(cluster: LocalCluster) -> Iterator[Client]:
     with Client(cluster, set_as_default=False) as opened:
         # A test before may have killed some. One that is killed while it starts is not started
-        # again by its nanny; the cluster gives it up after 15 seconds, and `scale` replaces it.
+        # again by its nanny before the cluster gives it up, after 15 seconds: others replace it.
         with suppress(TimeoutError):
-            opened.wait_for_workers(2, timeout=30)
+            opened.wait_for_workers(2, timeout=4)
+        if len(opened.scheduler_info()["workers"]) < 2:
+            cluster.scale(0)
         cluster.scale(2)
         opened.wait_for_workers(2, timeout=30)
         yield opened

@@ -35,6 +35,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
 )
 from jupyter_toolcall.tools.tool import Changed
+from tests.examples import examples
 
 
 class Thing:
@@ -353,7 +354,10 @@ def ran_in(session: Session, since: int = 0) -> int:
 
 
 many = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 

@@ -18,6 +18,7 @@ from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from tests.examples import examples
 from tests.export.worlds import Plan, bare, exported, plans, play
 
 ROOT = Path(__file__).parent.parent.parent
@@ -114,7 +115,10 @@ def test_secrets_of_the_environment_are_in_no_format(
 # -- notebook ---------------------------------------------------------------------------------
 
 quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 

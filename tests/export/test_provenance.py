@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from tests.examples import examples
 from tests.export.worlds import Plan, Sheet, Wall, new_folder, plain, plans, play, run
 
 many = settings(
-    max_examples=40,
+    max_examples=examples(12),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=True,

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, event, given, settings
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from tests.examples import examples
 from tests.export.worlds import (
     Brush,
     Plan,
@@ -30,7 +31,10 @@ from tests.export.worlds import (
 )
 
 many = settings(
-    max_examples=75, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 

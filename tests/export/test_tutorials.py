@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ WITH_TOOLSET |= {"12_mcp.ipynb", "04_by_hand.ipynb", "07_replay_edit_fork.ipynb"
 """Their scripts import the functions of a toolset, or the class of a resource, and say so."""
 HANDED_IN = {"04_by_hand.ipynb": 1}
 """The tables that a program handed in: no tool makes them, and no literal says them."""
+TakeHome = Callable[[str], tuple[Path, list[Any]]]
 TAKE_HOME = """
 import json as _json
 import sys as _sys
@@ -57,39 +60,47 @@ print(_json.dumps(_said))
 """
 
 
-def taken_home(path: Path, folder: Path) -> list[Any]:
-    """Run a notebook and take its sessions home: objects, those made, and those that differ."""
-    notebook = nbformat.read(path, as_version=4)
-    free = path.name not in WITH_TOOLSET
-    source = TAKE_HOME.format(root=str(ROOT), folder=str(folder), free=free)
-    notebook.cells.append(nbformat.v4.new_code_cell(source))
-    at = folder / path.name
-    shutil.copy(path.parent / "library_server.py", folder)
-    nbformat.write(notebook, at)
-    outputs = execute(at).notebook.cells[-1].outputs
-    said: list[Any] = json.loads("".join(each.text for each in outputs).splitlines()[-1])
-    return said
+@pytest.fixture(scope="module")
+def taken_home(tmp_path_factory: pytest.TempPathFactory) -> TakeHome:
+    """Run a lesson, once, and take its sessions home: the folder, and of each session its
+    objects, those made, and those that differ."""
+
+    @cache
+    def taken(name: str) -> tuple[Path, list[Any]]:
+        folder = tmp_path_factory.mktemp("home")
+        notebook = nbformat.read(ROOT / "notebooks" / name, as_version=4)
+        source = TAKE_HOME.format(root=str(ROOT), folder=str(folder), free=name not in WITH_TOOLSET)
+        notebook.cells.append(nbformat.v4.new_code_cell(source))
+        at = folder / name
+        shutil.copy(ROOT / "notebooks" / "library_server.py", folder)
+        nbformat.write(notebook, at)
+        outputs = execute(at).notebook.cells[-1].outputs
+        return folder, json.loads("".join(output.text for output in outputs).splitlines()[-1])
+
+    return taken
 
 
 @pytest.mark.parametrize("name", executed())
 def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
-    name: str, tmp_path: Path
+    name: str, taken_home: TakeHome
 ) -> None:
-    said = taken_home(ROOT / "notebooks" / name, tmp_path)
+    folder, said = taken_home(name)
     assert said
     assert [wrong for *_, wrong in said if wrong] == []
     if name not in NO_PYTHON:
         assert sum(objects - made for objects, made, _ in said) == HANDED_IN.get(name, 0)
-    for path in tmp_path.glob("[0-9]*.py"):
+    for path in folder.glob("[0-9]*.py"):
         text = path.read_text()
         ours = "jupyter_toolcall" in text
         assert ours == ("jupyter-toolcall, whose toolset it imports." in text)
         assert name in WITH_TOOLSET or not ours
 
 
-def test_an_exported_notebook_runs_from_cell_to_cell(tmp_path: Path) -> None:
-    taken_home(ROOT / "notebooks" / "05_native_tools.ipynb", tmp_path)
-    paths = sorted(tmp_path.glob("[0-9].ipynb"))
+def test_an_exported_notebook_runs_from_cell_to_cell(
+    taken_home: TakeHome,
+) -> None:
+    folder, _ = taken_home("05_native_tools.ipynb")
+    paths = sorted(folder.glob("[0-9].ipynb"))
     assert len(paths) >= 3
     for path in paths:
         done = execute(path).notebook
@@ -97,11 +108,13 @@ def test_an_exported_notebook_runs_from_cell_to_cell(tmp_path: Path) -> None:
     assert any("await north.history()" in path.read_text() for path in paths)
 
 
-def test_an_exported_notebook_ends_with_the_output_of_its_session(tmp_path: Path) -> None:
-    taken_home(ROOT / "notebooks" / "00_first_call.ipynb", tmp_path)
+def test_an_exported_notebook_ends_with_the_output_of_its_session(
+    taken_home: TakeHome,
+) -> None:
+    folder, _ = taken_home("00_first_call.ipynb")
     ends = [
         execute(path).notebook.cells[-1].outputs
-        for path in sorted(tmp_path.glob("[0-9].ipynb"))
+        for path in sorted(folder.glob("[0-9].ipynb"))
         if "fries_1" in path.read_text()
     ]
     shown = [outputs[0].data["text/plain"] for outputs in ends if outputs]

@@ -1,4 +1,4 @@
-"""python -m tests.faults [ci|large] [PART...]: put faults into sessions, and say what broke.
+"""python -m tests.faults [few|some|large] [PART...]: put faults into sessions, and say what broke.
 
 Each part prints its tally as a line of JSON with --json, all of them a table without. Ends
 with 1 where anything broke.
@@ -17,7 +17,17 @@ Part = Callable[[], Tally]
 FEW = ("unmarked", "decided")
 SEED = 20_260_101
 SIZES: Mapping[str, Mapping[str, Part]] = {
-    "ci": {
+    "few": {
+        "kills": lambda: kills.run(100, SEED),
+        "power": lambda: power.run(400, SEED),
+        "failing": lambda: failing.run(FEW),
+        "damage": lambda: damage.run(23),
+        "races": lambda: races.run(40, SEED),
+        "decisions": lambda: decisions.run(15, 40, SEED),
+        "effects": lambda: effects.run(70, 40, SEED),
+        "interrupts": lambda: interrupts.run(170, SEED),
+    },
+    "some": {
         "kills": lambda: kills.run(300, SEED),
         "power": lambda: power.run(1_000, SEED),
         "failing": lambda: failing.run(FEW),
@@ -38,13 +48,13 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "interrupts": lambda: interrupts.run(10_000, SEED),
     },
 }
-"""What is run in every test run, and what by `make faults`."""
-PARTS = tuple(SIZES["ci"])
+"""What is run for every change, what by `make test-long`, and what by `make faults`."""
+PARTS = tuple(SIZES["few"])
 
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("size", choices=SIZES, nargs="?", default="ci")
+    parser.add_argument("size", choices=SIZES, nargs="?", default="few")
     parser.add_argument("parts", choices=[*PARTS, []], nargs="*")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args(words)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
-from jupyter_toolcall.storage.notebook_files import Executed, execute
+from jupyter_toolcall.storage.notebook_files import execute
 
 FIRST = """%load_ext jupyter_toolcall
 import pandas as pd
@@ -28,26 +30,33 @@ model = Scripted(
 """
 
 
-def ran(folder: Path, *cells: str) -> Executed:
-    """A notebook of these cells after it ran."""
-    made = [nbformat.v4.new_code_cell(source) for source in (FIRST, *cells)]
-    path = folder / "work.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
-    return execute(path)
+Printed = Callable[..., str]
 
 
-def printed(done: Executed) -> str:
-    """What the last cell printed."""
-    return "".join(output.get("text", "") for output in done.notebook.cells[-1].outputs)
+@pytest.fixture
+def printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Printed]:
+    """Run cells one after the other; what the last one printed."""
+    monkeypatch.chdir(tmp_path)
+    shell = InteractiveShell.instance()
+
+    def run(*cells: str) -> str:
+        for cell in (FIRST, *cells):
+            capsys.readouterr()
+            shell.run_cell(cell, store_history=True).raise_error()
+        return capsys.readouterr().out
+
+    yield run
+    InteractiveShell.clear_instance()
 
 
 CLEAN = "%%toolchat -m model -t tables -i df -o clean:DataFrame --approve all"
 
 
-def test_a_model_cleans_a_table_without_an_import(tmp_path: Path) -> None:
-    done = ran(tmp_path, f"{CLEAN}\nClean {{df}}.", "print(len(df), len(clean), [*clean.columns])")
-    assert printed(done) == "3 2 ['city', 'ssn']\n"
-    assert "Finished · 4 calls · saved DataFrame#2 as clean" in done.sessions[0].text
+def test_a_model_cleans_a_table_without_an_import(printed: Printed) -> None:
+    look = "print(len(_.calls), [*_.outputs], len(df), len(clean), [*clean.columns])"
+    assert printed(f"{CLEAN}\nClean {{df}}.", look) == ("4 ['clean'] 3 2 ['city', 'ssn']\n")
 
 
 @pytest.mark.parametrize(
@@ -59,14 +68,13 @@ def test_a_model_cleans_a_table_without_an_import(tmp_path: Path) -> None:
         ("--share values", "{'rows': [{'city': 'Rome', 'ssn': 'canary-1'}, "),
     ],
 )
-def test_a_cell_says_what_is_shared(tmp_path: Path, options: str, result: str) -> None:
+def test_a_cell_says_what_is_shared(printed: Printed, options: str, result: str) -> None:
     look = "call = _.calls[1]; print(call.result or call.outcome.message)"
-    done = ran(tmp_path, f"{CLEAN} {options}\nClean {{df}}.", look)
-    assert printed(done).startswith(result)
+    assert printed(f"{CLEAN} {options}\nClean {{df}}.", look).startswith(result)
 
 
 def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
-    tmp_path: Path,
+    printed: Printed,
 ) -> None:
     cells = [
         "%config ToolChat.share = 'schema'\nfrom jupyter_toolcall.toolsets import tables",
@@ -76,10 +84,10 @@ def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
         f"{CLEAN} --fresh\nClean {{df}}.",
         "print(first, _.calls[1].status)",
     ]
-    assert printed(ran(tmp_path, *cells)) == "failed succeeded\n"
+    assert printed(*cells) == "failed succeeded\n"
 
 
-def test_a_setting_withholds_columns_and_a_line_adds_more(tmp_path: Path) -> None:
+def test_a_setting_withholds_columns_and_a_line_adds_more(printed: Printed) -> None:
     cells = [
         "%config ToolChat.withhold = ['ssn']",
         f"{CLEAN}\nClean {{df}}.",
@@ -87,19 +95,17 @@ def test_a_setting_withholds_columns_and_a_line_adds_more(tmp_path: Path) -> Non
         f"{CLEAN} --fresh --withhold city\nClean {{df}}.",
         "print(first, _.calls[1].result['withheld'])",
     ]
-    assert printed(ran(tmp_path, *cells)) == "{'city': 'Rome'} ['city', 'ssn']\n"
+    assert printed(*cells) == "{'city': 'Rome'} ['city', 'ssn']\n"
 
 
-def test_withholding_a_column_leaves_the_mode_that_somebody_chose(tmp_path: Path) -> None:
+def test_withholding_a_column_leaves_the_mode_that_somebody_chose(printed: Printed) -> None:
     cells = [
         "%config ToolChat.withhold = ['city']\nfrom jupyter_toolcall.toolsets import tables\n"
         "careful = tables.sharing('schema')",
         f"{CLEAN.replace('tables', 'careful')} --withhold ssn\nClean {{df}}.",
         "print(_.calls[1].status, _.cursor.context.sharing)",
     ]
-    assert printed(ran(tmp_path, *cells)) == (
-        "failed Sharing(share='schema', withhold=('city', 'ssn'))\n"
-    )
+    assert printed(*cells) == ("failed Sharing(share='schema', withhold=('city', 'ssn'))\n")
 
 
 @pytest.mark.parametrize(
@@ -112,34 +118,34 @@ def test_withholding_a_column_leaves_the_mode_that_somebody_chose(tmp_path: Path
 )
 @pytest.mark.parametrize("tools", ["", "-t tables"])
 def test_a_table_that_a_prompt_names_is_shared_as_the_cell_says(
-    tmp_path: Path, options: str, tools: str, prompt: str
+    printed: Printed, options: str, tools: str, prompt: str
 ) -> None:
     cells = [
         f"%%toolchat -m m --scheme flat {tools} {options}\nLook at {{df}}",
         "print(_.requests[0].request.messages[0].text)",
     ]
-    assert printed(ran(tmp_path, "m = Scripted(['Done.'])", *cells)).startswith(prompt)
+    assert printed("m = Scripted(['Done.'])", *cells).startswith(prompt)
 
 
-def test_a_question_about_a_table_obeys_the_cell_without_the_toolset_too(tmp_path: Path) -> None:
+def test_a_question_about_a_table_obeys_the_cell_without_the_toolset_too(printed: Printed) -> None:
     cells = [
         "%%toolchat -m m --scheme flat --withhold ssn -i df\nLook.",
         "asked = _; asked.query('DataFrame#1', 'What is it?')",
         "print(asked.fork(asked.branches[-1]).requests[-1].request.messages[-1].text)",
     ]
-    text = printed(ran(tmp_path, "m = Scripted(['Done.', ('save', {'result': 'x'})])", *cells))
+    text = printed("m = Scripted(['Done.', ('save', {'result': 'x'})])", *cells)
     assert "3 rows, 1 column (withheld: ssn):\ncity\nRome" in text
     assert "canary" not in text
 
 
-def test_a_variable_of_the_name_of_a_toolset_wins(tmp_path: Path) -> None:
+def test_a_variable_of_the_name_of_a_toolset_wins(printed: Printed) -> None:
     cells = [
         "def count(n: int) -> int:\n    return n\n\ntables = Toolbox(count)",
         "%%toolchat -m m -t tables --approve all\nGo.",
         "print(_.toolbox.names)",
     ]
     first = "m = Scripted(['Done.'])"
-    assert printed(ran(tmp_path, first, *cells)) == "('count',)\n"
+    assert printed(first, *cells) == "('count',)\n"
 
 
 def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:
@@ -152,9 +158,12 @@ def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:
         "%%toolchat -m m -t files:data --fresh\nGo.",
         "print(first['entries'], _.calls[-1].result['entries'])",
     ]
-    assert printed(ran(tmp_path, model, *cells)) == (
+    path = tmp_path / "work.ipynb"
+    written = [nbformat.v4.new_code_cell(source) for source in (FIRST, model, *cells)]
+    nbformat.write(nbformat.v4.new_notebook(cells=written), path)
+    assert execute(path).notebook.cells[-1].outputs[0].text == (
         "[{'folder': 'data'}, {'file': 'work.ipynb', 'bytes': "
-        f"{(tmp_path / 'work.ipynb').stat().st_size}}}] [{{'file': 'a.txt', 'bytes': 1}}]\n"
+        f"{path.stat().st_size}}}] [{{'file': 'a.txt', 'bytes': 1}}]\n"
     )
 
 

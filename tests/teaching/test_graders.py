@@ -121,6 +121,7 @@ def submit(released: Path, submitted: Path, cell: int, source: str) -> None:
     nbformat.write(notebook, submitted)
 
 
+@pytest.mark.long
 def test_nbgrader_gives_a_point_for_each_check_that_holds(graders: Graders, tmp_path: Path) -> None:
     course = tmp_path / "course"
     cells = [
@@ -147,6 +148,7 @@ def test_nbgrader_gives_a_point_for_each_check_that_holds(graders: Graders, tmp_
         assert graded.cells[4].outputs[0].text == f"{message}\n"
 
 
+@pytest.mark.long
 def test_otter_grader_gives_a_point_for_each_check_that_holds(
     graders: Graders, tmp_path: Path
 ) -> None:

@@ -460,7 +460,7 @@ def test_what_a_class_changes_by_itself_is_no_content_of_its_instances() -> None
 
 def test_a_value_that_shares_much_is_read_in_the_time_of_its_parts() -> None:
     value, other = [0], [0]
-    for _ in range(200):
+    for _ in range(50):
         value, other = [value, value], [other, [*other]]  # type: ignore[list-item]
     assert content_digest(value) == content_digest(other) != ""
 

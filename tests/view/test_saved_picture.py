@@ -22,6 +22,7 @@ from jupyter_toolcall.view.graph_rows import GraphRow, NodeState
 from jupyter_toolcall.view.svg import MARKS, SHAPES, svg
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
+from tests.examples import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST = 100_000
@@ -70,7 +71,7 @@ def overlaps(picture: ElementTree.Element) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(examples(50)))
 def test_no_box_pill_or_label_lies_on_another(seed: int) -> None:
     session = branching_session(seed, 3 + seed % 40, branches=1 + seed % 5)
     graph, picture = drawn(all_rows(session.cursor, ""))

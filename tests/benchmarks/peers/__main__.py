@@ -66,14 +66,6 @@ PEERS = (
         ("loop", "durable"),
         store="steps kept by its DBOS integration",
     ),
-    Peer("smolagents", "of_smolagents", ("smolagents==1.26.0",), ("loop",)),
-    Peer(
-        "openai-agents",
-        "of_openai_agents",
-        ("openai-agents==0.24.0", "openai==3.54.0"),
-        ("loop", "durable"),
-        store="turns kept by its SQLiteSession; the bytes are those of the write-ahead log too",
-    ),
 )
 QUIET = {"DO_NOT_TRACK": "1", "LANGSMITH_TRACING": "false"}
 """The environment of every job: nothing is reported to anybody."""
