@@ -38,12 +38,12 @@ from .cursor import Cursor
 from .input_rounds import response_event, round_digest
 from .permission import (
     Ask,
-    has_approval,
     may_have_run,
     may_resume,
     permission,
     permission_of_policy,
 )
+from .replay import as_repeated, is_decided
 from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
@@ -81,8 +81,10 @@ def decision_event(
     ready, _ = cursor.prepared(call.with_decision(event, verified=True), state)
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
-    if has_approval(cursor, call, ready) and event.decision == decision == "approve":
-        raise NotYourTurn(f"call {call.id} was decided on already")
+    repeated = as_repeated(cursor, call)
+    is_approved = repeated.status == "approved" and is_decided(cursor, repeated, ready)
+    if event.decision == decision == "approve" and is_approved:
+        raise NotYourTurn(f"call {call.id} was decided on already: run() goes on with it")
     return replace(event, approval_digest=ready.approval_digest)
 
 
@@ -145,7 +147,7 @@ def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> s
     is at; "" where it cannot run now."""
     if call.waits_for_input:
         return round_digest(call)
-    ready = cursor.runnable(call, state)
+    ready = cursor.runnable(as_repeated(cursor, call), state)
     return ready.approval_digest if ready else ""
 
 
@@ -365,6 +367,7 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         next_entry = cursor.replay_queue.next(state.open)
         over = call.id in cursor.replay_queue.superseded
         return over or next_entry is None or call_id_of(next_entry.event) != call.id
+    call = as_repeated(cursor, call)
     try:
         ready, is_scheme_tool = cursor.prepared(call, state)
     except Absent:
@@ -373,7 +376,9 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         # A call that does not fit yet waits with the call before it, whose result may make it fit.
         return follows and call.status == "proposed"
     of_scheme = is_scheme_tool and call.status != "approved"
-    return isinstance(permission(cursor, call, ready, of_scheme), Ask)
+    asks = isinstance(permission(cursor, call, ready, of_scheme), Ask)
+    # A replay that comes to it repeats what is recorded, and asks nobody.
+    return asks and not is_decided(cursor, call, ready)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:

@@ -57,7 +57,7 @@ def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
     if call.status != "proposed" or recorded is None:
         return call
     assert isinstance(recorded.event, Decided)
-    decided = call.with_decision(recorded.event, recorded.verified, recorded.id)
+    decided = call.with_decision(recorded.event, recorded.is_effective, recorded.id)
     try:
         ready = cursor.prepared(decided, cursor.state)[0]
     except (Absent, CallError):

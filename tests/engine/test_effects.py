@@ -18,6 +18,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.storage.test_copied_notebooks import saved
 
 SENT: list[str] = []
@@ -170,6 +171,7 @@ def test_a_copy_that_is_made_while_a_call_runs_asks_about_it(tmp_path: Path, app
     copy.write_bytes(notebook.read_bytes())
     other = cell(kernel(copy), approve)
     assert [call.id for call in other.pending] == ["call_1_1", "call_1_2"]
+    assert [row.status for row in all_rows(other.cursor, "").calls] == ["proposed"] * 2
     assert SENT == ["Ann", "Ben"]
 
 
@@ -263,3 +265,23 @@ def test_a_result_is_kept_on_the_input_line_where_there_is_one(tmp_path: Path) -
     assert "recorded result: sent to Ann" in asked[0]
     assert [call.status for call in session.calls] == ["succeeded", "proposed"]
     assert SENT == ["Ann", "Ben"]
+
+
+def test_a_late_approval_of_a_call_that_a_replay_repeats_is_refused() -> None:
+    sent: list[int] = []
+
+    def send(n: int) -> str:
+        """Send."""
+        sent.append(n)
+        return "sent"
+
+    model = Scripted([("send", {"n": 1}), "Done."])
+    session = Session(Toolbox(send), model, scheme="flat").tell("Send.")
+    session.decide(session.pending[0]).run()
+    paused = session.replay(session.calls[0])
+    assert [call.status for call in paused.calls] == ["proposed"]
+    assert paused.pending == ()
+    with pytest.raises(NotYourTurn, match="decided on already"):
+        paused.decide(paused.calls[0])
+    paused.run()
+    assert sent == [1]
