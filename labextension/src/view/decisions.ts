@@ -226,8 +226,9 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
 
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
-  const ran = call.status !== 'running' && call.status !== 'approved';
-  if (!ran) return [];
+  // A replay that pauses repeats the decision on its last call next.
+  const isNext = view.model.session.phase === 'ready' && call.step === view.lastStep && ['rejected', 'answered'].includes(call.status);
+  if (isNext || call.status === 'running' || call.status === 'approved') return [];
   const { undo } = view.model.session;
   const undone = undo?.call === call.id && view.live && !view.isPast ? [button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }), mutedText(oneLine(undo.says, 400))] : [];
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
