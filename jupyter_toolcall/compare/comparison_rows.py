@@ -277,7 +277,8 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
             return replace(row, says=says, left=str(left), right=str(right))
         case kinds.Texts(lines):
             return replace(row, lines=tuple(map(_line, lines[:LINES])))
-        case kinds.Tables(cells=cells):
+        case kinds.Tables(cells=cells) if sides is kinds.SIDES or not kinds.is_new_table(part):
+            # Rows of a new table that have a number of the one before are no changed rows of it.
             return replace(row, cells=cells[:CELLS])
         case kinds.Images(left, right, where=where):
             images = (left, right, where) if where.address else (left, right)

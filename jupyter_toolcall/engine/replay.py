@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError
-from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
+from ..core.events import Data, Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
@@ -25,13 +25,7 @@ from .cursor import Cursor
 from .input_rounds import is_same_round
 from .outdated import changed_tool_parts, recorded_tool_code
 from .permission import Ask, Permission, Refuse, Run, has_approval, permission_of_policy
-from .replay_queue import (
-    ReplayQueue,
-    call_id_of,
-    can_follow,
-    results_changed,
-    same_objects,
-)
+from .replay_queue import ReplayQueue, call_id_of, can_follow, results_changed, same_objects
 from .session_values import PreparedCall
 from .turn import execute_step, run_call, start_of, tool_code_note
 from .unchanged_calls import repeat_unchanged
@@ -51,10 +45,16 @@ def reapproval_reason(cursor: Cursor, ready: PreparedCall) -> str:
 
 
 def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
-    """Return an open call as a replay decides it next: with the person's recorded approval or edit,
-    where that holds for it now; else the call as it is."""
-    recorded = _recorded_approval(cursor.replay_queue, call.id)
-    if call.status != "proposed" or recorded is None:
+    """Return an open call as a replay decides it next: with the person's recorded decision, where
+    that holds for it now; else the call as it is. An answer with objects is not looked ahead at."""
+    queue, recorded = cursor.replay_queue, _recorded_approval(cursor.replay_queue, call.id)
+    if call.status != "proposed" or call.id in queue.superseded:
+        return call
+    for entry in queue.entries[queue.position :]:
+        match entry.event:
+            case Decided(call.id, "reject" | "answer", _, None, None | Data(), round=0):
+                return call.with_decision(entry.event, entry.verified)
+    if recorded is None:
         return call
     assert isinstance(recorded.event, Decided)
     decided = call.with_decision(recorded.event, recorded.is_effective, recorded.id)

@@ -19,10 +19,7 @@ from ..engine.prompts import continue_conversation, prompt_event, repeat_prompt
 from ..engine.replay_queue import ReplayQueue
 from ..session.session import Session
 from ..tools.table_classes import may_quote_cells
-from .options import (
-    Variables,
-    text_without_secrets,
-)
+from .options import Variables, text_without_secrets
 
 MISTYPED = (
     "no object or variable `{0}`. Did you mean {{{1}}}? Write {{{{{0}}}}} to send it as text."

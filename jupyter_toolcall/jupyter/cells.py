@@ -46,13 +46,7 @@ from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.value_digests import content_digest
 from .extensions import NotebookExtension, registrations
-from .options import (
-    SET_UP,
-    Options,
-    Variables,
-    context_for_cell,
-    merged_options,
-)
+from .options import SET_UP, Options, Variables, context_for_cell, merged_options
 
 NOT_ON_DISK = (
     "No front end tells this kernel its notebook, so session {0!r} ends with the kernel; "

@@ -49,6 +49,8 @@ TICK = 0.04
 AS_PERSON = t("As the model you asked for this call. Now decide on it as the person.")
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
 SAME_AGAIN = t("Replayed: everything came out as it was recorded.")
+SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
+NEW_BRANCH = t("Replay: it continues on a new branch, since a call changed or ran again.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
@@ -122,8 +124,8 @@ class PanelController:
     """Whether the next step waits for Step or Run: after a fork, before a replay or a call."""
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
     """The calls that the person has written in the model's place, and at which entry."""
-    _replayed_from: int = -1
-    """The length of the journal when a replay began; -1 without one."""
+    _recorded_head: str = ""
+    """The last entry of the branch that a replay repeats; "" without a replay."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
 
@@ -155,8 +157,8 @@ class PanelController:
                 pause = self._pause() if self._paused else self._step(publish=continues)
                 continues = False
                 if pause == "done":
-                    same = self._replayed_from == len(self.session.journal)
-                    self._replayed_from, detail = -1, SAME_AGAIN if same else ""
+                    detail = SAME_AGAIN if self._recorded_head == self.session.head else ""
+                    self._recorded_head = ""
                     self.publish("finished", detail=detail, transient=self._repeated())
                 elif pause:
                     self._publish_pause(pause)
@@ -271,6 +273,9 @@ class PanelController:
                 status, detail = t("Waiting for the model"), NO_REPLY
             case _:
                 phase, status = "ready", t("Ready for the next step")
+                if head := self._recorded_head:
+                    path = {entry.id for entry in cursor.context.journal.path(head)}
+                    detail = SAME_SO_FAR if cursor.head in path else NEW_BRANCH
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)
@@ -373,9 +378,9 @@ class PanelController:
                 self.session = apply_command(self.session, command)
                 self._publish_again()
             case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
-                self.session, self._paused = apply_command(self.session, command), True
                 is_replay = isinstance(command, commands.Replay)
-                self._replayed_from = len(self.session.journal) if is_replay else -1
+                self._recorded_head = self.session.head if is_replay else ""
+                self.session, self._paused = apply_command(self.session, command), True
                 return True
             case commands.Say(text, calls):
                 return self._apply_other(commands.Say(text, self._revealed(calls)))

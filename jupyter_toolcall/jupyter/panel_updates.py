@@ -18,21 +18,10 @@ from ..engine.person_model import Phase, Written, person_turn
 from ..previews.rule_offers import edited_rule, offer_row, offer_rows
 from ..session.session import Session
 from ..view import contract
-from ..view.comparison_rows import (
-    UNASKED,
-    Sides,
-    change_row,
-    compared_with,
-    shown_comparisons,
-)
+from ..view.comparison_rows import UNASKED, Sides, change_row, compared_with, shown_comparisons
 from ..view.contract_rows import SessionRow
 from ..view.decision_rows import budget_row, rule_rows, undo_row
-from ..view.object_rows import (
-    BranchView,
-    draw_previews,
-    ending,
-    full_preview,
-)
+from ..view.object_rows import BranchView, draw_previews, ending, full_preview
 from ..view.view_rows import ViewRows, Window, saved_rows
 from . import panel_commands as commands
 

@@ -134,8 +134,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     """
     table = _table(rows, until)
     window = _window(table, selected, most)
-    earlier = len(table.calls) - len(window)
-    nodes = dict[str, GraphNode]()
+    earlier, nodes = len(table.calls) - len(window), dict[str, GraphNode]()
     if earlier:
         text = tn("%1 earlier call", "%1 earlier calls", earlier)
         nodes[""] = GraphNode("earlier", width=BOX[0], height=BOX[1], label=text)
@@ -193,8 +192,7 @@ def _ancestors(table: _Table, selected: str) -> set[str]:
 
 def _edges(table: _Table, call_id: str, place: Mapping[str, int]) -> Iterator[GraphEdge]:
     call, uses = table.calls[call_id], table.uses[call_id]
-    pill = place[_key(call)]
-    dashed = _state(call.status) in DASHED
+    pill, dashed = place[_key(call)], _state(call.status) in DASHED
     are_named = sum(map(bool, uses.values())) > 1
     for key, names in uses.items():
         used = table.objects[key]

@@ -6,8 +6,9 @@ object's is its call's, an input's is its name. Nobody reads anything out of a k
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
@@ -118,17 +119,19 @@ def _preview(view: BranchView, ref: Made) -> Preview:
     context, values = view.cursor.context, view.cursor.context.values
     if not values.has_value(ref.digest, ref.content):
         return ABSENT
-    drawn: Preview | None = values.previews.get(ref.digest) or _drawn(context, ref, SMALL)
-    if drawn is not None:
-        values.previews[ref.digest] = drawn
-    return drawn or ABSENT
+    call = view.state.calls.get(ref.producer.call)
+    # Of a table that a call made, the columns that it names are shown first.
+    words = re.findall(r"\w+", str(dict(call.arguments))) if call else ()
+    room = replace(SMALL, first=frozenset(words))
+    drawn: Preview | None = values.previews.get(ref.digest) or _drawn(context, ref, room)
+    return ABSENT if drawn is None else values.previews.setdefault(ref.digest, drawn)
 
 
 def _drawn(context: SessionContext, ref: Made, room: Room) -> Preview | None:
     """Draw a value, without secrets; None where it is lost. What stays on a cluster is drawn
     there."""
     try:
-        remote = context.values.remote(ref) if room is SMALL else None
+        remote = context.values.remote(ref) if room is not LARGE else None
         if remote is not None:
             drawn: Preview = remote.apply(preview)
         else:

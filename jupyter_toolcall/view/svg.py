@@ -37,7 +37,7 @@ LEAST_WIDTH, LETTER = 640, 6.1
 """Pixels of the picture, and of a letter of the lines below it."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
-ROWS, COLUMNS, SIGNS = 4, 3, 17
+ROWS, COLUMNS, SIGNS = 4, 2, 17
 """Lines of text in a box, columns of a table, and characters of a line."""
 SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
 """Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
@@ -56,8 +56,7 @@ def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
     graph = with_graph(rows).graph[0]
     lines = [] if graph.nodes else last_lines(rows)
-    width = max(graph.width, LEAST_WIDTH)
-    bottom = max(graph.height, 24 + 18 * max(len(lines), 1))
+    width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
     foot = _foot(rows, graph, width)
     height = bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}

@@ -125,7 +125,7 @@ test('what came of Fork from here and Replay from here is said below the buttons
   assert.equal(answer(), '');
   it.click('Replay from here');
   it.view.update(delta(3, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
-  assert.equal(answer(), 'Finished Replayed: everything came out as it was recorded.');
+  assert.equal(answer(), 'Replayed: everything came out as it was recorded.');
   it.all('[aria-label=Steps] button')[0]?.click();
   assert.equal(answer(), '');
 });

@@ -18,10 +18,10 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_317,
-    "core + engine + session": 8_288,
+    "core + engine + session": 8_292,
     "tools": 3_537,
     "sources": 5_950,
-    "jupyter": 4_310,
+    "jupyter": 4_295,
     "view": 1_899,
     "models": 2_123,
     "export": 2_673,
@@ -29,12 +29,12 @@ LIMITS = {
     "schemes": 1_501,
     "teaching + evaluation": 2_006,
     "storage": 1_007,
-    "rules, budgets, origins, previews": 1_600,
+    "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_451,
+    "all": 38_438,
     "Python files": 259,
-    "Python tests": 54_024,
-    "TypeScript": 11_849,
+    "Python tests": 54_041,
+    "TypeScript": 11_845,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -237,10 +237,10 @@ FINISHED = """
         - button "note"
     - region "Details":
       - heading "DataFrame#2" [level=3]
-      - group "What the call changed"
       - button "Replay from here"
       - button "Fork from here"
       - button "Edit"
+      - group "What the call changed"
 """
 
 

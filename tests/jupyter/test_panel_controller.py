@@ -11,7 +11,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped
 from jupyter_toolcall.jupyter.panel import Panel
-from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.jupyter.panel_controller import SAME_AGAIN, SAME_SO_FAR, PanelController
 from jupyter_toolcall.view.contract import Delta, Exported, Notice, Refused, Shown
 
 
@@ -186,19 +186,19 @@ def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
 def test_a_step_is_one_call_of_a_run_or_of_its_replay(approve: str) -> None:
     drive, _ = paused_between(approve, TURN, ("double", {"number": 3}))
     for ended in range(3):
-        assert statuses(drive).count("succeeded") == ended
+        assert sum(status in ("succeeded", "rejected") for status in statuses(drive)) == ended
         waiting = all_waiting(drive)["calls"][:1] if approve == "ask" else []
-        obeyed(drive, {"type": "approve_all", "calls": waiting} if waiting else {"type": "step"})
+        approval = {"type": "approve_all", "calls": waiting} if waiting else {"type": "step"}
+        obeyed(drive, {"type": "reject", **waiting[0]} if waiting and ended == 1 else approval)
     end, length = drive.session.head, len(drive.session.journal)
     obeyed(drive, {"type": "replay", "call": "call_1_1"})
-    shown = list[tuple[str, int]]()
-    for _ in range(4):
+    for number, detail in enumerate([SAME_SO_FAR] * 3 + [SAME_AGAIN]):
         row, calls = drive.whole().session[0], drive.whole().calls
-        shown.append((row.phase, sum(call.status == "succeeded" for call in calls)))
+        succeeded = number - (number > 1 and approve == "ask")
+        assert (row.detail, [c.status for c in calls].count("succeeded")) == (detail, succeeded)
         assert not row.pending
         assert not any(call.why or call.warning or call.status == "proposed" for call in calls)
         obeyed(drive, {"type": "step"})
-    assert shown == [("ready", 0), ("ready", 1), ("ready", 2), ("finished", 3)]
     assert (drive.session.head, len(drive.session.journal)) == (end, length)
 
 

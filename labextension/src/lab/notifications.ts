@@ -23,6 +23,8 @@ const NOTHING_ANNOUNCED: Announced = { about: '', note: '', gone: -Infinity };
 const SETTLE_MS = 250;
 /** Milliseconds that JupyterLab animates a dismissed notification: a new one would cover it. */
 const DISMISS_MS = 1200;
+/** Milliseconds for which a notification lies over the page. */
+const SHOWN_MS = 10_000;
 
 /** Announces the sessions of all open notebooks; each subject is announced once. */
 export class Announcements {
@@ -92,7 +94,8 @@ export class Announcements {
   private async _notify(live: LiveSession, about: string, text: string): Promise<void> {
     const message = `${live.sessions.notebook.title.label}: ${text}`;
     const show = { label: this._context.trans.__('Show'), callback: () => void showLive(this._context, live) };
-    const options = { autoClose: false as const, actions: [show] };
+    // It would cover the buttons below it; the bell, the tab's title and the status bar still tell.
+    const options = { autoClose: SHOWN_MS, actions: [show] };
     const { note, gone } = this._last(live);
     if (note && Notification.update({ id: note, message, ...options })) {
       // JupyterLab draws a new notification later, and loses updates that come before that.

@@ -12,8 +12,6 @@ import { choiceOf, type PanelActions, type ViewState } from './view_state';
 
 /** So many calls at least, and at most, are one table. */
 const [FEWEST, MOST] = [3, 200];
-/** A number this many times as far from the middle as the usual one is far from the others. */
-const FAR = 6;
 
 /** The waiting calls that are decided on as one table; none while the person looks at one call. */
 export function similarCalls(view: ViewState): readonly CallRow[] {
@@ -30,7 +28,14 @@ export function differingArguments(calls: readonly CallRow[]): string[] {
   return [...names].filter(name => new Set(calls.map(call => jsonText(call.arguments[name]))).size > 1);
 }
 
-const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+const middle = (numbers: readonly number[]): number => Float64Array.from(numbers).sort()[numbers.length >> 1] ?? 0;
+
+/** Tells which numbers are so many times as far from the middle of all as the usual one. */
+export function farAmong(numbers: readonly number[], times = 6): { readonly centre: number; readonly isFar: (value: number) => boolean } {
+  const centre = middle(numbers);
+  const usual = middle(numbers.map(value => Math.abs(value - centre)));
+  return { centre, isFar: value => usual > 0 && Math.abs(value - centre) > times * usual };
+}
 
 /** How a text is written: letters, digits and signs, each run once. */
 const shapeOf = (text: string): string => text.replace(/\p{L}+\.?/gu, 'a').replace(/\d+/g, '9').replace(/\s+/g, ' ').replace(/a(?: a)+/g, 'a');
@@ -46,9 +51,7 @@ function rarity<T>(values: readonly T[]): (value: T) => boolean {
 /** Tells why the value of an argument differs from those of the other calls, in words; empty where it does not. */
 function differences(name: string, calls: readonly CallRow[]): (call: CallRow) => string {
   const values = calls.map(call => call.arguments[name]);
-  const numbers = values.filter(value => typeof value === 'number');
-  const centre = middle(numbers);
-  const usualDistance = middle(numbers.map(value => Math.abs(value - centre)));
+  const { isFar } = farAmong(values.filter(value => typeof value === 'number'));
   const usualLength = middle(values.map(value => String(value).length));
   const hasFewValues = new Set(values).size < values.length / 2;
   const isRareKind = rarity(values.map(value => typeof value));
@@ -58,7 +61,7 @@ function differences(name: string, calls: readonly CallRow[]): (call: CallRow) =
   return call => {
     const value = call.arguments[name];
     if (isRareKind(typeof value)) return t('%1 is of another kind', name);
-    if (typeof value === 'number') return usualDistance > 0 && Math.abs(value - centre) > FAR * usualDistance ? t('%1 is far from the others', name) : '';
+    if (typeof value === 'number') return isFar(value) ? t('%1 is far from the others', name) : '';
     if (typeof value !== 'string') return isRareJson(jsonText(value)) ? t('%1 differs', name) : '';
     if (isRareValue(value) && hasFewValues) return t('%1 differs', name);
     if (isRareShape(shapeOf(value))) return t('%1 is written in another way', name);

@@ -116,12 +116,12 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   ];
 }
 
-/** An object beside the arguments of a waiting call; a table or a picture needs no tile. */
+/** An object beside the arguments of a waiting call. */
 function dataOf(view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, on: Element, showAll: (() => void) | null): Child[] {
   const { columns, image, caption } = object.preview;
-  const head = h('div', {}, strongText(nameText(object)), ' ', mutedText(caption));
-  if (columns.length && showAll) return [head, ...previewForCall(view, call, object, acts, showAll)];
-  return [columns.length || image ? head : objectLine(object, nameText(object), objectState(view, object)), ...fullPreview(view, object, acts, on)];
+  const isDrawn = columns.length > 0 || image !== '';
+  const head = objectLine(object, nameText(object), isDrawn ? caption : objectState(view, object));
+  return [head, ...(columns.length && showAll ? previewForCall(view, call, object, acts, showAll) : fullPreview(view, object, acts, on))];
 }
 
 const namesOf = (objects: readonly ObjectRow[]): string => {
@@ -238,7 +238,11 @@ export class Card {
     if (call !== this._shownCall && this._isScrolled) this._body.scrollTop = 0;
     this._isScrolled = this._isScrolled && call === this._shownCall;
     this._shownCall = call;
-    redraw(this._body, () => setChildren(this._body, this._content()));
+    const content = this._content().filter(Boolean);
+    const buttons = this._decisionPanel.element;
+    // Those of a call that has ended stand below its title: its table may be higher than the window.
+    redraw(this._body, () => setChildren(this._body, this.asks ? content : [content[0], buttons, ...content.slice(1)]));
+    if (this.asks && this._body.contains(buttons) || !buttons.parentElement) this._decisionPanel.sheet.before(buttons);
     this._drawData();
   });
 
@@ -252,33 +256,12 @@ export class Card {
     this._view = now;
     const { model, chosen } = now;
     const focus = hasFocus(this.element);
-    this._draw(
-      model.calls.get(chosen.call),
-      model.objects,
-      model.fullPreviews,
-      model.differences,
-      model.previewed,
-      model.messages,
-      this._view.ui.commandSent,
-      model.tools,
-      model.branches,
-      chosen.call,
-      chosen.object,
-      now.step,
-      now.isPast,
-      this._view.personTurn !== null,
-      this._view.toGuess !== null,
-      similarCalls(now).length,
-      this._batch.changes,
-      now.isRunByRules && now.calls,
-      now.ui.path
-    );
+    const call = model.calls.get(chosen.call);
+    this.asks = isPausedForBudget(now) || (now.personTurn ?? now.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
+    this._draw(call, model.objects, model.fullPreviews, model.differences, model.previewed, model.messages, this._view.ui.commandSent, model.tools, model.branches, chosen.call, chosen.object, now.step, now.isPast, this._view.personTurn !== null, this._view.toGuess !== null, similarCalls(now).length, this._batch.changes, now.isRunByRules && now.calls, now.ui.path);
     for (const part of [this._budget, this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
     this._decisionPanel.paint(now);
-    const call = this._view.model.calls.get(now.chosen.call);
-    const asks = isPausedForBudget(now) || (this._view.personTurn ?? this._view.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
-    this.element.classList.toggle('asks', asks);
-    this.asks = asks;
+    this.element.classList.toggle('asks', this.asks);
     // Keep the focus in the card when the focused button is removed.
     if (focus && !hasFocus(this.element)) focusInPlace(this.element);
   }

@@ -1,6 +1,6 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { CallRow, ShownCall } from '../generated/contract';
-import { type Child, focusInPlace, h, hasFocus, joined, listen, mutedText, prose, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
 import { previewOf } from './change';
 import { writeContext } from './dialogs';
@@ -210,7 +210,7 @@ function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelAction
   if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
   const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
-  return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(joined(' ', model.session.says, model.session.detail), 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
+  return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || model.session.says, 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
 }
 
 const editButton = (rule: string, acts: PanelActions, look = ''): HTMLElement => button(t('Edit rule'), { look, key: 'edit rule', onclick: () => acts.setState({ showsRules: true, editedRule: rule }) });
@@ -226,8 +226,9 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
 
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
-  const ran = call.status !== 'running' && call.status !== 'approved';
-  if (!ran) return [];
+  // A replay that pauses repeats the decision on its last call next.
+  const isNext = view.model.session.phase === 'ready' && call.step === view.lastStep && ['rejected', 'answered'].includes(call.status);
+  if (isNext || call.status === 'running' || call.status === 'approved') return [];
   const { undo } = view.model.session;
   const undone = undo?.call === call.id && view.live && !view.isPast ? [button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }), mutedText(oneLine(undo.says, 400))] : [];
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;

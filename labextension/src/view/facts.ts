@@ -40,6 +40,8 @@ const objectTile = ({ role, preview }: ObjectRow): HTMLElement => thumb(role ===
 /** An object in one line: tile, name, note, fields. */
 export function objectLine(object: ObjectRow, title: string, aside: string): HTMLElement {
   const head = h('div', {}, strongText(oneLine(title, 120)), ' ', mutedText(oneLine(aside, 160)));
+  // A table or a picture is shown below, and needs no tile.
+  if (object.preview.columns.length || object.preview.image) return head;
   return h('div', 'tc-obj', objectTile(object), h('div', {}, head, fields(object.preview)));
 }
 

@@ -1,8 +1,9 @@
 /** The full preview of an object: picture, table, HTML or text. */
-import type { CallRow, ObjectRow, Preview } from '../generated/contract';
+import type { CallRow, ObjectRow, Preview, ToolRow } from '../generated/contract';
 import { type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
 import { button, picture } from './icons';
 import { cleanMarkup } from './safe_markup';
+import { definitionsOf } from './schema';
 import { oneLine, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
@@ -72,9 +73,10 @@ function wordsIn(value: unknown): string[] {
 /** A text as a kernel writes it in a table: in quotes if it has blanks that are not seen. */
 const written = (text: string): string => (text === '' || /^[\s"]|\s$|\s\s|[^\S ]/.test(text) ? JSON.stringify(text) : text);
 
-/** The columns of a table that a call names. */
-export function namedColumns(call: CallRow, columns: readonly string[]): number[] {
-  const words = new Set(Object.values(call.arguments).flatMap(wordsIn).map(written));
+/** The columns of a table that a call names, or that its tool names as the defaults of what is left out. */
+export function namedColumns({ arguments: passed }: CallRow, columns: readonly string[], tool?: ToolRow): number[] {
+  const defaults = Object.entries(definitionsOf(tool?.parameters ?? {})).filter(([name]) => !(name in passed)).map(([, { default: value }]) => value);
+  const words = new Set([...Object.values(passed), ...defaults].flatMap(wordsIn).map(written));
   return [...columns.keys()].filter(column => words.has(columns[column] ?? ''));
 }
 
@@ -116,8 +118,8 @@ export function oddRows(cells: Preview['cells'], columns: readonly number[]): nu
 const [SHOWN_ROWS, FIRST_ROWS] = [6, 2];
 
 /** What a call is about in a table: the columns that it names first, and the rows that are odd in them. */
-function partFor(call: CallRow, { columns, cells }: Preview): Part {
-  const named = namedColumns(call, columns);
+function partFor(call: CallRow, { columns, cells }: Preview, tool?: ToolRow): Part {
+  const named = namedColumns(call, columns, tool);
   const odd = oddRows(cells, named);
   const first = numbered(cells, odd.length && cells.length > SHOWN_ROWS ? FIRST_ROWS : SHOWN_ROWS);
   const rows = [...new Set([...first, ...odd])].slice(0, SHOWN_ROWS).sort((a, b) => a - b);
@@ -163,7 +165,7 @@ export function fullPreview(view: ViewState, object: ObjectRow, acts: PanelActio
 export function previewForCall(view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, showAll: () => void): Child[] {
   if (!object.note) requestPreview(view, object, acts);
   const preview = view.model.fullPreviews.get(object.id) ?? object.preview;
-  const part = partFor(call, preview);
+  const part = partFor(call, preview, view.model.tools.get(call.tool));
   const isPart = part.rows.length < preview.cells.length || preview.more;
   const names = part.columns.slice(0, part.named).map(column => oneLine(preview.columns[column] ?? '', 40));
   const isOdd = part.rows.some((row, place) => row !== place);

@@ -280,7 +280,7 @@ export class PanelView {
     const command = commands.at(-1);
     if (!command || (this._ui.commandSent && command.type !== 'stop')) return;
     const moves = MOVES.includes(command.type);
-    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', ruleAdded: command.type === 'add_rule', moved: moves && command.type !== 'step', editedCall: command.type === 'edit' ? command.call : '' };
+    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', ruleAdded: command.type === 'add_rule', moved: moves, editedCall: command.type === 'edit' ? command.call : '' };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
     for (const one of commands) this._host.send?.(one);
@@ -355,7 +355,10 @@ export class PanelView {
 
   private _draw(view: ViewState): void {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
+    const wasDeciding = this._isDeciding;
     this._isDeciding = this._decides(view);
+    // The card moves below the graph: what came of the run is said above both.
+    if (wasDeciding && !this._isDeciding && hasFocus(this._root)) afterLayout(() => this._head.element.scrollIntoView({ block: 'nearest' }));
     this._moveStepsAndCard(view.ui.tab);
     this._dialog?.view.paint?.(view);
     const round = this._round;

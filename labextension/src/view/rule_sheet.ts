@@ -24,7 +24,8 @@ const fieldRow = (name: string, kind: 'choice' | 'text', options: readonly strin
 class ChoiceField {
   private readonly _texts = Object.keys(this._choices);
   private readonly _row = fieldRow(this.name, 'choice', this._texts, this._textOf(this._now), this._beside, this._changed);
-  readonly element = this._row.element;
+  /** Where there is one value there is nothing to choose. */
+  readonly element = this._texts.length > 1 ? this._row.element : h('div', 'tc-field', h('span', 'tc-label', this.name), h('span', {}, this._texts[0]));
 
   constructor(readonly name: string, private readonly _choices: Choices, private readonly _now: unknown, private readonly _changed: () => void, private readonly _beside = false) {}
 

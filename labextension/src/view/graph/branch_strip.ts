@@ -41,7 +41,8 @@ export function branchEnds({ model }: ViewState, { spots, spotOf }: Pick<Drawing
 /** A name without the number or the place at its end, and these, which tell it from others. */
 function nameAndNumber(name: string): readonly [string, string] {
   const [, kind = name, number = ''] = /^(.*?)( \([^()]*\d\)|[# ]\d+)$/.exec(name) ?? [];
-  return [kind, number];
+  // Beside a cut name there is a gap already.
+  return [kind, number.replace(/^ /, '\u2009')];
 }
 
 /** Heights in ascending order, moved as little as possible so that they are `gap` apart, from `low` to `high`. */

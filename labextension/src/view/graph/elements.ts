@@ -146,7 +146,7 @@ const nodeStamp = ({ spot, text, isAway }: SceneNode): unknown[] => [nodeLook(sp
 const linkStamp = ({ link: { edge, head, tail }, isAway }: SceneLink): unknown[] => [edge.label, edge.muted, edge.dashed, head.node.state, tail.node.state, isAway];
 
 /** Half the width of what stands in a box, in pixels, the characters of a line, and the most columns of a table and lines. */
-const [HALF, SIGNS, COLUMNS, LINES] = [48, 17, 3, 4];
+const [HALF, SIGNS, COLUMNS, LINES] = [48, 17, 2, 4];
 /** A text size, with the characters of a line and the lines that fit into a box. */
 type TextSize = readonly [size: number, signs: number, lines: number];
 /** Short texts are larger. */
@@ -188,7 +188,7 @@ function tableContent({ columns, cells }: Preview): SVGElement {
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
     row.slice(0, count).map((cell, column) =>
-      s('text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 }, clip(oneLine(cell, 40), Math.floor(SIGNS / count) - 1))
+      s('text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 }, clip(oneLine(cell, 40), Math.floor(SIGNS / count)))
     )
   );
   return s('g', {}, s('path', { class: 'rule', d: `M${-HALF} -9.5h${2 * HALF}` }), ...texts);

@@ -1,5 +1,6 @@
 /** Search in the graph: calls and objects that match words or a kind, and calls with unusual arguments. */
 import type { CallRow, ObjectRow } from '../../generated/contract';
+import { farAmong } from '../batch';
 import { jsonText } from '../exact';
 import type { IconName } from '../icons';
 import { callWord } from '../labels';
@@ -142,7 +143,7 @@ const LEAST_CALLS = 20;
 const USUAL_SHARE = 0.9;
 /** Share of the calls up to which a value is unusual. */
 const RARE_SHARE = 0.02;
-/** How many median deviations from the median a number may be. */
+/** How many times as far from the middle as the usual number another one may be. */
 const OUTLIER_FACTOR = 10;
 
 type Plain = string | number | boolean | null;
@@ -199,16 +200,12 @@ function rareValues(all: PlainArguments): Unusual {
   return unusual(all, value => (times.get(value) ?? 0) <= most, why);
 }
 
-const median = (values: readonly number[]): number => Float64Array.from(values).sort()[values.length >> 1] ?? 0;
-
 /** Numbers far from all others. */
 function outliers(all: PlainArguments): Unusual {
   const values = all.values.filter(value => typeof value === 'number');
   if (values.length < all.values.length) return [];
-  const centre = median(values);
-  const usual = median(values.map(value => Math.abs(value - centre)));
-  if (usual === 0) return [];
-  return unusual(all, value => Math.abs(Number(value) - centre) > OUTLIER_FACTOR * usual, t('mostly near %1', valueText(centre)));
+  const { centre, isFar } = farAmong(values, OUTLIER_FACTOR);
+  return unusual(all, value => isFar(Number(value)), t('mostly near %1', valueText(centre)));
 }
 
 /** Why a call is unusual, by the id of its row. */
