@@ -43,7 +43,7 @@ from .permission import (
     permission,
     permission_of_policy,
 )
-from .replay import as_repeated, is_decided
+from .replay import as_repeated, is_settled
 from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
@@ -82,8 +82,8 @@ def decision_event(
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     repeated = as_repeated(cursor, call)
-    is_approved = repeated.status == "approved" and is_decided(cursor, repeated, ready)
-    if event.decision == decision == "approve" and is_approved:
+    is_over = repeated.status != "proposed" and is_settled(cursor, repeated, ready)
+    if event.decision == decision == "approve" and is_over:
         raise NotYourTurn(f"call {call.id} was decided on already: run() goes on with it")
     return replace(event, approval_digest=ready.approval_digest)
 
@@ -144,10 +144,12 @@ def _demand_as_shown(cursor: Cursor, call: CallRecord, state: State, shown: str 
 
 def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> str:
     """Return the digest of exactly what an open call would run, or of the round of input that it
-    is at; "" where it cannot run now."""
+    is at; "" where it cannot run now, or a replay rejects or answers it as recorded."""
     if call.waits_for_input:
         return round_digest(call)
-    ready = cursor.runnable(as_repeated(cursor, call), state)
+    repeated = as_repeated(cursor, call)
+    runs = repeated.status not in ("rejected", "answered")
+    ready = cursor.runnable(repeated, state) if runs else None
     return ready.approval_digest if ready else ""
 
 
@@ -377,8 +379,7 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         return follows and call.status == "proposed"
     of_scheme = is_scheme_tool and call.status != "approved"
     asks = isinstance(permission(cursor, call, ready, of_scheme), Ask)
-    # A replay that comes to it repeats what is recorded, and asks nobody.
-    return asks and not is_decided(cursor, call, ready)
+    return asks and not is_settled(cursor, call, ready)
 
 
 def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:

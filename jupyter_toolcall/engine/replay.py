@@ -80,6 +80,12 @@ def is_decided(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     return isinstance(allowed, Run)
 
 
+def is_settled(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether nobody is asked about an open call, given `as_repeated`: a person decided on
+    it, or a replay that comes to it repeats what is recorded."""
+    return call.status in ("rejected", "answered") or is_decided(cursor, call, ready)
+
+
 def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:
     """Return how many later approvals the person may renew together with that of this call.
 

@@ -400,8 +400,9 @@ class Kernel:
         if any((row.call, row.bound, row.branch) == (call_id, bound, "") for row in rows):
             return found[call_id]
         known = self.session.state.calls.get(call_id)
-        decided = known is not None and known.decided is not None and known.approval_digest == bound
-        return found[call_id] if decided else None
+        # An edit of what has run, by whomever it was decided, is another branch.
+        has_run = known is not None and known.approval_digest == bound
+        return found[call_id] if has_run else None
 
     def effect_of(self, call: CallRecord, n: int | None = None) -> Effect:
         """Return what a call would do as it is shown, with another number where one is given."""
