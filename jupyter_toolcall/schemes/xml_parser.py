@@ -23,11 +23,13 @@ _TAG = re.compile(
     r"(?P<block>tool[-_]?calls|function[-_]calls)|(?P<parameter>(?:tool[-_])?param(?:eter)?)|"
     r"(?P<call>(?:rg[-_])?tool[-_]?call|call(?=\s[^<>]*?\btool\s*=)|(?<=/)call|"
     r"invoke(?=\s[^<>]*?\bname\s*=)|(?<=/)invoke))(?![\w-])"
-    r"""(?P<rest>(?:[^<>"'/]++|/(?!\s*+>)|"[^"<]*+"|'[^'<]*+')*+)(?P<empty>/?+)\s*+(?P<whole>>?)"""
+    r"""(?P<rest>(?:[^<>"'/]++|/(?!\s*+>)|"[^"<]*+"|'[^'<]*+')*)(?P<empty>/?+)\s*+(?P<whole>>?)"""
     r"|<!\[CDATA\[",
     re.IGNORECASE,
 )
 """A tag of a block of calls, a call or a parameter. One without `whole` does not end as it should.
+
+Groups are not possessive: Python 3.11.2, which Debian 12 has, reads such a group wrongly.
 """
 Tag = re.Match[str]
 _ATTRIBUTE = re.compile(r"""(?<![\w:-])([\w:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""")
@@ -35,7 +37,7 @@ _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EDGES = re.compile(r"\A[ \t]*+\r?\n|\r?\n[ \t]*+\Z")
 _MARKUP = re.compile(r"<[/!?]?[A-Za-z]")
-_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*-->", re.DOTALL)
 _FENCE = re.compile(r"```\w*+\s*+```")
 _GAP = re.compile(r"\n(?:[ \t]*+\n){2,}")
 _SPAN_END = re.compile(r"[`<\n]")

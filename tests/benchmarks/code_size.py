@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_442,
     "Python files": 259,
-    "Python tests": 54_041,
-    "TypeScript": 11_845,
+    "Python tests": 54_044,
+    "TypeScript": 11_850,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def printed(
 ) -> Iterator[Printed]:
     """Run cells one after the other; what the last one printed."""
     monkeypatch.chdir(tmp_path)
+    # A shell puts its variables in place of the main module.
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     shell = InteractiveShell.instance()
 
     def run(*cells: str) -> str:

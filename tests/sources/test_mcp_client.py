@@ -62,6 +62,8 @@ def close_connections() -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def no_connections_left() -> Iterator[None]:
+    """Keep the connections of this file apart from those of the files before and after it."""
+    close_connections()
     yield
     close_connections()
 

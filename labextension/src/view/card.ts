@@ -258,7 +258,12 @@ export class Card {
     const focus = hasFocus(this.element);
     const call = model.calls.get(chosen.call);
     this.asks = isPausedForBudget(now) || (now.personTurn ?? now.toGuess) !== null || (call !== undefined && !now.isPast && isDecision(call));
-    this._draw(call, model.objects, model.fullPreviews, model.differences, model.previewed, model.messages, this._view.ui.commandSent, model.tools, model.branches, chosen.call, chosen.object, now.step, now.isPast, this._view.personTurn !== null, this._view.toGuess !== null, similarCalls(now).length, this._batch.changes, now.isRunByRules && now.calls, now.ui.path);
+    this._draw(
+      call, model.objects, model.fullPreviews, model.differences, model.previewed, model.messages,
+      this._view.ui.commandSent, model.tools, model.branches, chosen.call, chosen.object, now.step, now.isPast,
+      this._view.personTurn !== null, this._view.toGuess !== null, similarCalls(now).length, this._batch.changes,
+      now.isRunByRules && now.calls, now.ui.path
+    );
     for (const part of [this._budget, this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
     this._decisionPanel.paint(now);
     this.element.classList.toggle('asks', this.asks);
