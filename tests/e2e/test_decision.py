@@ -168,6 +168,7 @@ def decide_everywhere(page: Page, view: Locator, name: str, tool: str, words: st
         screenshot(page, f"{name}-{width}")
 
 
+@pytest.mark.own_page
 def test_five_kinds_of_calls_are_decided_with_words_arguments_and_buttons_in_sight(
     page: Page, lab: Place
 ) -> None:

@@ -25,6 +25,9 @@ from tests.e2e.rig import (
 )
 from tests.e2e.samples import FAKE_PANEL, SESSION, pair, session, wait_for_file
 
+# Its notebooks hold one session: in one page they would be views of the same.
+pytestmark = pytest.mark.own_page
+
 CELL = pair(session())
 
 

@@ -262,7 +262,7 @@ export class Card {
       call, model.objects, model.fullPreviews, model.differences, model.previewed, model.messages,
       this._view.ui.commandSent, model.tools, model.branches, chosen.call, chosen.object, now.step, now.isPast,
       this._view.personTurn !== null, this._view.toGuess !== null, similarCalls(now).length, this._batch.changes,
-      now.isRunByRules && now.calls, now.ui.path
+      now.isRunByRules && now.calls, now.ui.path, this.asks
     );
     for (const part of [this._budget, this._guessResult, this._scoreCard, this._replyCard, this._guessCard]) part.paint(this._view);
     this._decisionPanel.paint(now);
