@@ -163,6 +163,7 @@ def look_around(page: Page, number: int) -> None:
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.own_page
 def test_options_and_names_complete_with_tab(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:

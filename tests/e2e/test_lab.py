@@ -366,6 +366,7 @@ def test_opening_a_forged_session_runs_nothing_and_says_nothing_to_the_console(
     assert not [line for line in said if "model not found" in line]
 
 
+@pytest.mark.own_page
 def test_shift_tab_in_a_toolchat_cell_says_what_an_option_is(page: Page, lab: Place) -> None:
     open_notebook(page, lab, "help.ipynb", [LOAD, "%%toolchat --approve ask"])
     run_cell(page, 0)
