@@ -347,6 +347,12 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return "succeeded"
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of it: it has a result, or a person rejected or answered it,
+        perhaps on a branch that a replay repeats."""
+        return self.outcome is not None or self.status in ("rejected", "answered")
+
+    @property
     def open_round(self) -> InputRound | None:
         """The round of input after which its tool has not resumed; None where there is none."""
         return self.rounds[-1] if self.rounds and not self.rounds[-1].resumed else None

@@ -148,8 +148,7 @@ def current_approval_digest(cursor: Cursor, call: CallRecord, state: State) -> s
     if call.waits_for_input:
         return round_digest(call)
     repeated = as_repeated(cursor, call)
-    runs = repeated.status not in ("rejected", "answered")
-    ready = cursor.runnable(repeated, state) if runs else None
+    ready = None if repeated.is_over else cursor.runnable(repeated, state)
     return ready.approval_digest if ready else ""
 
 

@@ -47,13 +47,14 @@ def reapproval_reason(cursor: Cursor, ready: PreparedCall) -> str:
 def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
     """Return an open call as a replay decides it next: with the person's recorded decision, where
     that holds for it now; else the call as it is. An answer with objects is not looked ahead at."""
-    queue, recorded = cursor.replay_queue, _recorded_approval(cursor.replay_queue, call.id)
+    queue = cursor.replay_queue
     if call.status != "proposed" or call.id in queue.superseded:
         return call
     for entry in queue.entries[queue.position :]:
         match entry.event:
             case Decided(call.id, "reject" | "answer", _, None, None | Data(), round=0):
                 return call.with_decision(entry.event, entry.verified)
+    recorded = _recorded_approval(queue, call.id)
     if recorded is None:
         return call
     assert isinstance(recorded.event, Decided)
@@ -83,7 +84,7 @@ def is_decided(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
 def is_settled(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether nobody is asked about an open call, given `as_repeated`: a person decided on
     it, or a replay that comes to it repeats what is recorded."""
-    return call.status in ("rejected", "answered") or is_decided(cursor, call, ready)
+    return call.is_over or is_decided(cursor, call, ready)
 
 
 def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:

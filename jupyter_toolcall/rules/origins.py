@@ -252,7 +252,7 @@ class _Conversation:
         """Read the calls from the first on that has not ended, or was not read."""
         is_settled = True
         for call in calls[len(self.calls) :]:
-            is_settled = is_settled and _is_over(call)
+            is_settled = is_settled and call.is_over
             self.inputs[call.id] = _in_order(map(self._inputs_of, call.uses.values()))
             trust, source = self.result(call)
             self.results[call.id] = trust
@@ -379,11 +379,6 @@ class _Conversation:
 def _in_order(inputs: Iterable[Inputs]) -> Inputs:
     """Return each input once."""
     return tuple(dict.fromkeys(chain.from_iterable(inputs)))
-
-
-def _is_over(call: CallRecord) -> bool:
-    """Return whether nothing more comes of a call."""
-    return call.outcome is not None or call.status in ("rejected", "answered")
 
 
 def _own_words(is_exposed: bool) -> ArgumentOrigin:

@@ -56,7 +56,8 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
     names = {} if view.branch else next_names(view.cursor, calls)
     for recorded in calls:
         call = recorded if view.branch else as_repeated(view.cursor, recorded)
-        end, (ready, absent) = ends.get(call.id), _prepared(view, call)
+        ready, absent = _prepared(view, call)
+        end = ends.get(call.id)
         uses = _uses(view, call, ready, end)
         row = _call_row(view, call, ready, end, uses)
         if ready is None:
@@ -79,7 +80,7 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
 def _prepared(view: BranchView, call: CallRecord) -> tuple[PreparedCall | None, str]:
     """Return an open call of the shown branch as it would run; None where it can't run now, with
     the value that is not in this kernel where that is why."""
-    if call.outcome is None and not view.branch and call.status not in ("rejected", "answered"):
+    if not (call.is_over or view.branch):
         try:
             return view.cursor.prepared(call, view.state)[0], ""
         except (Absent, CallError) as error:

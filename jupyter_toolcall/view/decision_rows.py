@@ -36,7 +36,8 @@ def origin_rows(
     """Yield where the arguments came from with which a call would run."""
     origins = view.cursor.context.origins(view.state, call, arguments)
     for name, origin in origins.arguments.items():
-        source, is_bad = view.state.calls.get(origin.call), origin.trust == "untrusted"
+        source = view.state.calls.get(origin.call)
+        is_bad = origin.trust == "untrusted"
         yield OriginRow(
             name,
             _origin_text(view, origin),
@@ -54,7 +55,8 @@ def _origin_text(view: BranchView, origin: ArgumentOrigin) -> str:
         case "object" if origin.step:
             call = view.state.calls[origin.call]
             used = [view.state.by_producer.get(producer) for producer in call.uses.values()]
-            made_from, text = ", ".join(filter(None, used)), t("made by call %1", origin.step)
+            made_from = ", ".join(filter(None, used))
+            text = t("made by call %1", origin.step)
             text = t("%1 from %2", text, made_from) if made_from else text
         case "object":
             text = t("from the notebook")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
@@ -16,7 +16,7 @@ from ..core.events import Made, Producer
 from ..core.interface_text import joined, t, tn
 from ..core.journal_entries import Entry
 from ..core.state import State
-from ..engine.cursor import Cursor, SessionContext
+from ..engine.cursor import Cursor
 from ..engine.outdated import Reasons
 from ..tools.tool import parameters_schema
 from .contract_rows import ObjectRow, Preview, ToolRow
@@ -116,26 +116,24 @@ def output_rows(state: State) -> tuple[ObjectRow, ...]:
 
 
 def _preview(view: BranchView, ref: Made) -> Preview:
-    context, values = view.cursor.context, view.cursor.context.values
+    values = view.cursor.context.values
     if not values.has_value(ref.digest, ref.content):
         return ABSENT
-    call = view.state.calls.get(ref.producer.call)
-    # Of a table that a call made, the columns that it names are shown first.
-    words = re.findall(r"\w+", str(dict(call.arguments))) if call else ()
-    room = replace(SMALL, first=frozenset(words))
-    drawn: Preview | None = values.previews.get(ref.digest) or _drawn(context, ref, room)
+    drawn: Preview | None = values.previews.get(ref.digest) or _drawn(view, ref, SMALL)
     return ABSENT if drawn is None else values.previews.setdefault(ref.digest, drawn)
 
 
-def _drawn(context: SessionContext, ref: Made, room: Room) -> Preview | None:
+def _drawn(view: BranchView, ref: Made, room: Room) -> Preview | None:
     """Draw a value, without secrets; None where it is lost. What stays on a cluster is drawn
     there."""
+    context, call = view.cursor.context, view.state.calls.get(ref.producer.call)
+    # A small picture of a table that a call made has the columns that it names first.
+    first = re.findall(r"\w+", str(dict(call.arguments))) if call and room is SMALL else ()
     try:
-        remote = context.values.remote(ref) if room is not LARGE else None
-        if remote is not None:
+        if room is SMALL and (remote := context.values.remote(ref)) is not None:
             drawn: Preview = remote.apply(preview)
         else:
-            drawn = preview(context.values.by_digest[ref.digest], context.value_reprs, room)
+            drawn = preview(context.values.by_digest[ref.digest], context.value_reprs, room, first)
     except Absent:
         return None
     parts = (getattr(drawn, part.name) for part in fields(Preview))
@@ -156,7 +154,7 @@ def full_preview(view: BranchView, key: str) -> Preview | None:
     """Return an object as large as may be, by the id of its row; None where it has no value."""
     context, ref = view.cursor.context, view.objects_by_row().get(key)
     is_here = ref is not None and context.values.has_value(ref.digest, ref.content)
-    return _drawn(context, ref, LARGE) if ref is not None and is_here else None
+    return _drawn(view, ref, LARGE) if ref is not None and is_here else None
 
 
 # -- the end of a run, and tools -----------------------------------------------------------------

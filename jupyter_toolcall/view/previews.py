@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
@@ -54,39 +54,45 @@ class Room:
     """Characters of a cell of a table."""
     image: int
     html: int
-    first: Set[str] = frozenset()
-    """The columns of a table that stand before the others, with the last one, which is often new;
-    empty for the order that they have."""
 
 
 SMALL = Room(text=400, fields=8, field=60, columns=5, rows=4, cell=14, image=4_000, html=2_000)
 """In a row: at most about 4 kB in all."""
-LARGE = Room(20_000, 60, 400, columns=60, rows=500, cell=60, image=2_000_000, html=400_000)
+LARGE = Room(
+    text=20_000, fields=60, field=400, columns=60, rows=500, cell=60, image=2_000_000, html=400_000
+)
 """On demand."""
 
 
-def preview(value: Any, shows: Shows = reprs, room: Room = SMALL) -> Preview:
-    """Return a picture of a value; `shows` tells what it says of itself."""
+Columns = Collection[str]
+"""Names of columns."""
+
+
+def preview(value: Any, shows: Shows = reprs, room: Room = SMALL, first: Columns = ()) -> Preview:
+    """Return a picture of a value.
+
+    `shows` tells what it says of itself. The columns of a table that `first` names stand before
+    the others, with the last one, which is often new.
+    """
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
         contents, failed = attempt(value.preview_value)
         value = value if failed else contents
     # A value's own methods may raise anything; a picture is never worth a failed step.
-    drawn = attempt(_preview, value, shows, room)[0] or Preview(text=describe(value, room.text))
-    return replace(
-        drawn, large=attempt(_large, value)[0] or "", more=drawn.more and room is not LARGE
-    )
+    drawn = attempt(_preview, value, shows, room, first)[0]
+    drawn = drawn or Preview(text=describe(value, room.text))
+    return replace(drawn, large=attempt(_large, value)[0] or "", more=drawn.more and room is SMALL)
 
 
-def _preview(value: Any, shows: Shows, room: Room) -> Preview:
+def _preview(value: Any, shows: Shows, room: Room, first: Columns) -> Preview:
     """Return a picture; it has `more` where there is more of the value than room."""
     if library_elsewhere(value):
         # Rows are computed for somebody who opens the picture.
-        rows = _preview(first_rows(value, room.rows if room is LARGE else 0), shows, room)
-        return replace(rows, caption=t("not computed"), more=room is not LARGE)
+        rows = _preview(first_rows(value, room.rows if room is LARGE else 0), shows, room, first)
+        return replace(rows, caption=t("not computed"), more=room is SMALL)
     caption = _caption(value)
     if hasattr(value, "columns") and (frame := frame_of(value)) is not None:
-        return replace(_table(frame, room), caption=caption)
+        return replace(_table(frame, room, first), caption=caption)
     bundle = shows(value)
     paths = glyph(bundle)
     if is_image(value, bundle) and not paths:
@@ -157,11 +163,11 @@ def _shown(item: Any, limit: int) -> str:
     return shortened_text(text, limit)
 
 
-def _table(frame: Frame, room: Room) -> Preview:
+def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     height, wide = frame.shape
     head = frame.take(range(min(height, room.rows)))
-    first = {*room.first, *frame.names[-1:]} if room.first else room.first
-    order = sorted(range(wide), key=lambda n: frame.names[n] not in first)[: room.columns]
+    shown = {*first, *frame.names[-1:]} if first else first
+    order = sorted(range(wide), key=lambda n: frame.names[n] not in shown)[: room.columns]
     columns = [head.cells(head.column(number)) for number in order]
     texts = ([_cell(item, room.cell) for item in column] for column in columns)
     parts = list[str]()
@@ -171,7 +177,7 @@ def _table(frame: Frame, room: Room) -> Preview:
         parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
     return Preview(
         # A small picture has no room for words.
-        text="" if room is not LARGE else joined(", ", parts),
+        text="" if room is SMALL else joined(", ", parts),
         columns=tuple(_cell(frame.names[n], room.cell + 2) for n in order),
         cells=tuple(zip(*texts, strict=True)),
         more=bool(parts),

@@ -208,7 +208,8 @@ class ViewRows:
         # The server of a tool may have changed it since its row was sent.
         kept = {name for name in stored["tools"] if name not in box or not box[name].server}
         tools = {c.tool: False for c in calls if c.tool not in kept} | dict.fromkeys(offered, True)
-        totals, (messages, turns) = self._totals, conversation_rows(view.cursor, entries)
+        messages, turns = conversation_rows(view.cursor, entries)
+        totals = self._totals
         session = replace(session, turn=view.state.turns, by_rules=totals.by_rules, **used(totals))
         rows = replace(
             rows,

@@ -18,11 +18,11 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_317,
-    "core + engine + session": 8_296,
+    "core + engine + session": 8_299,
     "tools": 3_537,
     "sources": 5_950,
     "jupyter": 4_295,
-    "view": 1_899,
+    "view": 1_900,
     "models": 2_123,
     "export": 2_673,
     "compare": 1_795,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_442,
+    "all": 38_446,
     "Python files": 259,
     "Python tests": 54_048,
     "TypeScript": 11_850,
