@@ -29,6 +29,7 @@ LATE = {
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
+    "blake3": "tools/value_digests.py",
     "cloudpickle": "tools/worker_code.py",
     "distributed": "tools/dask_executor.py",
     "docstring_parser": "tools/python_tools.py",

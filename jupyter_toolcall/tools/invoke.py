@@ -74,7 +74,14 @@ def _traceback_text(error: BaseException) -> str:
 def _error_line(error: BaseException) -> str:
     text, failed = attempt(message_text, error)
     text = "(its message cannot be read)" if failed or text is None else without_addresses(text)
-    return f"{class_name(type(error))}: {text}"
+    return "\n".join((f"{class_name(type(error))}: {text}", *_notes(error)))
+
+
+def _notes(error: BaseException) -> Iterator[str]:
+    """Yield the notes that were added to an error: what to do about it often stands there."""
+    notes = attempt(getattr, error, "__notes__", ())[0]
+    if type(notes) is list:
+        yield from (without_addresses(note) for note in notes if type(note) is str)
 
 
 def _member_lines(error: BaseException, indent: str = "") -> Iterator[str]:

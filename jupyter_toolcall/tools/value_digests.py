@@ -2,7 +2,8 @@
 
 A digest is the hash of what pickle writes of a value's parts in a canonical form, without the memo:
 so equal content has one digest, whatever is shared inside, in any process. It does not follow
-installed classes, functions and modules: these are named.
+installed classes, functions and modules: these are named. The hash is BLAKE3, which takes a fifth
+of the time of SHA-256 for a large table.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import copyreg
 import dis
 import enum
 import functools
-import hashlib
 import io
 import os
 import pickle
@@ -34,6 +34,8 @@ from types import (
     ModuleType,
 )
 from typing import Any, NamedTuple, TypeVar
+
+from blake3 import blake3
 
 from ..core.digests import LENGTH
 from ..core.interrupts import attempt
@@ -106,7 +108,7 @@ class _Sink:
     """A file that keeps nothing but the hash of what is written."""
 
     def __init__(self, largest: float) -> None:
-        self.hash, self.left = hashlib.sha256(), largest
+        self.hash, self.left = blake3(), largest
 
     def write(self, data: Any) -> None:
         self.left -= len(data)
@@ -470,7 +472,7 @@ def _array(value: Any) -> Iterator[Any]:
     # The attributes that a subclass adds, such as a unit.
     yield getattr(value, "__dict__", None) or {}
     try:
-        yield hashlib.sha256(memoryview(value.ravel().view("u1"))).digest()
+        yield blake3(memoryview(value.ravel().view("u1"))).digest()
     # Its items are objects, or texts of any length.
     except (TypeError, ValueError):
         yield value.tolist()
@@ -517,7 +519,7 @@ def _texts(value: Any) -> Iterable[Any]:
         items = [text.encode("utf-8", "surrogatepass") for text in present.to_numpy(object)]
         lengths = numpy.fromiter(map(len, items), "<i8", len(items))
         joined = memoryview(b"".join(items))
-    return str(value.dtype), missing, lengths, hashlib.sha256(joined).digest()
+    return str(value.dtype), missing, lengths, blake3(joined).digest()
 
 
 def _source(backend: Any) -> Iterable[str]:
