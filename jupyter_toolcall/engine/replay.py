@@ -48,9 +48,10 @@ def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
     """Return an open call as a replay decides it next: with the person's recorded decision, where
     that holds for it now; else the call as it is. An answer with objects is not looked ahead at."""
     queue = cursor.replay_queue
-    if call.status != "proposed" or call.id in queue.superseded:
+    following = queue.entries[queue.position :]
+    if not following or call.status != "proposed" or call.id in queue.superseded:
         return call
-    for entry in queue.entries[queue.position :]:
+    for entry in following:
         match entry.event:
             case Decided(call.id, "reject" | "answer", _, None, None | Data(), round=0):
                 return call.with_decision(entry.event, entry.verified)
@@ -76,9 +77,9 @@ def is_decided(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
         assert isinstance(decision.event, Decided)
         holds = is_repeated and _holds(cursor, decision, decision.event, ready)
         return holds or has_approval(cursor, call, ready)
-    is_undecided = call.status == "proposed" and _recorded_approval(queue, call.id) is None
-    allowed = is_undecided and is_repeated and permission_of_policy(cursor, call, ready)
-    return isinstance(allowed, Run)
+    if not is_repeated or call.status != "proposed" or _recorded_approval(queue, call.id):
+        return False
+    return isinstance(permission_of_policy(cursor, call, ready), Run)
 
 
 def is_settled(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
@@ -125,7 +124,7 @@ def conversation_fold(
                 message = scheme.speak(Assistant(reply.text, reply.calls, reply.raw))
                 if keys and not isinstance(message, Results):
                     message = replace(message, secrets=keys)
-                sent = _with_request(sent, reply, journal.texts)
+                sent = _with_request(sent, reply, journal)
             case event if ended_call(event):
                 if sent.waiting > 1:
                     return replace(sent, waiting=sent.waiting - 1)
@@ -140,14 +139,12 @@ def conversation_fold(
     return add_entry
 
 
-def _with_request(
-    sent: SentConversation, reply: Replied, texts: Mapping[str, Any]
-) -> SentConversation:
+def _with_request(sent: SentConversation, reply: Replied, journal: Journal) -> SentConversation:
     """Return what was sent with the request of a reply: the definitions, and the news."""
     first, by_name, lines = sent.first, sent.known, sent.lines
     # By name, since a file may keep the keys of an object in any order.
     for name, digest in sorted(reply.offered.items()):
-        match texts.get(digest):
+        match journal.text(digest):
             case {"description": str(description), "parameters": Mapping() as parameters} if name:
                 tool = Sent(name, description, parameters, turn=sent.turns)
                 first, by_name = first.add(tool), by_name.insert(name, tool)
