@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from .branch_names import Cause, cause, fork_name
 from .errors import UsageError
 from .events import Asked, Decided, Opened, Replied, ended_call
+from .folds import Trail
 from .interface_text import t, tn
 from .journal import Journal
 from .journal_entries import Entry, Label
@@ -50,7 +52,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     result: list[Branch] = []
     given_names = {label.name for label in journal.labels.values()} - {""}
     for leaf in _heads(journal, head):
-        own_entry = _first_own_entry(journal, leaf) if result else None
+        own_entry = (_path(journal, leaf).fork or None) if result else None
         entry = own_entry or _beginning(journal, leaf)
         is_ancestor = leaf == head and any(b.first_entry == entry for b in result)
         name, change = Cause("main", "")
@@ -82,8 +84,44 @@ def ancestor_name(journal: Journal, head: str, others: Collection[str]) -> str:
     return unused_name(fork_name(state_at(journal, head)), given_names | {*others})
 
 
+class _Path(NamedTuple):
+    """What branches are told apart by, of the path to an entry."""
+
+    start: tuple[str, ...] = ()
+    """Its first two entries."""
+    fork: str = ""
+    """The entry with which it last left an older branch; "" where it left none."""
+    prompts: Trail[str] = Trail()
+    """The entries with which cells begin."""
+    question: str = ""
+    """The first entry of the question beside the conversation that it leads to, if any."""
+
+
+def _path(journal: Journal, head: str | None) -> _Path:
+    # Kept by the journal: to walk 41 paths of 1,000 calls takes a tenth of a second.
+    return journal.fold(head, journal.index(_path_fold), _Path())
+
+
+def _path_fold(journal: Journal) -> Callable[[_Path, Entry], _Path]:
+    """Return what adds an entry to the path before it."""
+
+    def add(path: _Path, entry: Entry) -> _Path:
+        if len(path.start) < 2:
+            path = path._replace(start=(*path.start, entry.id))
+        if entry.id in journal.forks:
+            path = path._replace(fork=entry.id)
+        if is_prompt(entry):
+            path = path._replace(prompts=path.prompts.add(entry.id))
+        if entry.begins_question and not path.question:
+            path = path._replace(question=entry.id)
+        return path
+
+    return add
+
+
 def _beginning(journal: Journal, head: str) -> str:
-    return _first_own_entry(journal, head) or journal.path(head)[0].id
+    path = _path(journal, head)
+    return path.fork or path.start[0]
 
 
 def parent_branch(journal: Journal, branch: Branch, existing: Collection[Branch]) -> Branch | None:
@@ -95,35 +133,31 @@ def parent_branch(journal: Journal, branch: Branch, existing: Collection[Branch]
 
 
 def _heads(journal: Journal, head: str) -> dict[str, None]:
-    shown = journal.path(head)
-    conversation, ids = _before_question(shown), {entry.id for entry in shown}
-    first = conversation[:2][-1].id
+    ids = {entry.id for entry in journal.path(head)}
+    conversation = _before_question(journal, head)
+    first = _path(journal, conversation).start[-1]
     heads: dict[str, None] = {}
     for leaf in journal.leaves():
-        whole = journal.path(leaf)
-        path = _before_question(whole)
-        last = _before_later_prompts(path, ids)
-        if len(path) == len(whole):
-            heads |= {last: None} if first in (entry.id for entry in path[:2]) else {}
-        elif last == path[-1].id and (last in ids or first in (entry.id for entry in path[:2])):
+        before = _before_question(journal, leaf)
+        path = _path(journal, before)
+        # What two paths share is their beginning, so the newest prompts are those beside.
+        later = [*takewhile(lambda prompt: prompt not in ids, reversed(path.prompts))]
+        if before == leaf and first in path.start:
+            heads[(journal[later[-1]].parent or later[-1]) if later else leaf] = None
+        elif before != leaf and not later and (before in ids or first in path.start):
             heads[leaf] = None
     # Ancestors of the current head are not listed as branches, but the conversation is one.
-    kept = [leaf for leaf in heads if leaf in (head, conversation[-1].id) or leaf not in ids]
+    kept = [leaf for leaf in heads if leaf in (head, conversation) or leaf not in ids]
     # The age of a branch is that of the entry with which it left an older one.
-    order = {entry.id: number for number, entry in enumerate(journal)}
-    kept.sort(key=lambda leaf: order.get(_first_own_entry(journal, leaf) or "", -1))
+    order = {entry_id: number for number, entry_id in enumerate(journal.forks)}
+    kept.sort(key=lambda leaf: order.get(_path(journal, leaf).fork, -1))
     return dict.fromkeys(kept if head in kept else [*kept, head])
 
 
-def _before_question(path: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Return the part of a path that is the conversation, up to a question beside it."""
-    return tuple(takewhile(lambda entry: not entry.begins_question, path))
-
-
-def _before_later_prompts(path: tuple[Entry, ...], ids: set[str]) -> str:
-    later = (entry for entry in path if entry.id not in ids and is_prompt(entry))
-    result = next(later, None)
-    return (result.parent or path[0].id) if result else path[-1].id
+def _before_question(journal: Journal, head: str) -> str:
+    """Return the last entry of the conversation on a path, before a question beside it."""
+    question = _path(journal, head).question
+    return (journal[question].parent if question else None) or head
 
 
 def is_prompt(entry: Entry) -> bool:
@@ -134,18 +168,10 @@ def is_prompt(entry: Entry) -> bool:
     return False
 
 
-def _first_own_entry(journal: Journal, head: str) -> str | None:
-    """Return the entry with which a branch last left an older one; None if it left none."""
-    for entry in reversed(journal.path(head)):
-        if journal.continuation(entry.parent) != entry.id:
-            return entry.id
-    return None
-
-
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
     """Return the entries of a branch before its first fork; none for the oldest branch."""
     path = journal.path(head)
-    left = [n for n, e in enumerate(path) if e.parent and journal.continuation(e.parent) != e.id]
+    left = [number for number, e in enumerate(path) if e.parent and e.id in journal.forks]
     return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
 
 

@@ -35,8 +35,11 @@ class Journal:
         self._order: list[Entry] = []
         self._children: dict[str | None, tuple[str, ...]] = {}
         self._continued: dict[str | None, str] = {}
+        self._leaves: dict[str, None] = {}
+        self.forks: dict[str, None] = {}
+        """The entries with which branches left older ones, oldest first."""
         self.questions: list[str] = []
-        """The first entries of the branches of questions, oldest first."""
+        """Those of them that begin the branches of questions."""
         self._folds: dict[Callable[[Any, Entry], Any], Fold[Any]] = {}
         self._checks: list[Fold[Any]] = []
         self._indexes: dict[Callable[[Journal], Any], Any] = {}
@@ -158,10 +161,14 @@ class Journal:
     def _register(self, entry: Entry) -> None:
         self._order.append(entry)
         self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
+        self._leaves[entry.id] = None
         if entry.begins_question:
             self.questions.append(entry.id)
-        else:
-            self._continued.setdefault(entry.parent, entry.id)
+        elif entry.parent not in self._continued:
+            self._continued[entry.parent] = entry.id
+            self._leaves.pop(entry.parent or "", None)
+            return
+        self.forks[entry.id] = None
 
     def repeat(
         self,
@@ -330,7 +337,7 @@ class Journal:
 
     def leaves(self) -> tuple[str, ...]:
         """Return the last entries of all branches, oldest first."""
-        return tuple(key for key in self._entries if key not in self._continued)
+        return tuple(self._leaves)
 
     def path(self, head: str | None, after: str | None = None) -> tuple[Entry, ...]:
         """Return the entries up to `head`, from the first (or from the one after `after`)."""

@@ -165,7 +165,7 @@ class ToolCode:
 
 def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
     """Return the code of a call's tool when it ran; None where it is not recorded."""
-    match journal.texts.get(call.code):
+    match journal.text(call.code):
         case {"version": str(version), "python": str(python), "parts": Mapping() as parts}:
             return ToolCode(version, python, parts)
     return None

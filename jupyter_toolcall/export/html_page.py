@@ -127,7 +127,9 @@ def _inert(data: object) -> str:
 
 def _about(session: ExportedSession) -> Iterator[str]:
     row, state = next(iter(session.rows.session), SessionRow()), session.cursor.state
-    model = row.model or state.opened.model or getattr(session.cursor.context.model, "name", "")
+    model, name = row.model or state.opened.model, getattr(session.cursor.context.model, "name", "")
+    # The identity of a script is its name and a digest, of which a reader has nothing.
+    model = name if not model or model.startswith(f"{name}:") else model
     yield from [f"model {model}"] if model else []
     yield f"scheme {state.opened.scheme}"
     yield count_text(len(state.order), "call")

@@ -74,7 +74,7 @@ def _tools(journal: Journal, head: str, state: State) -> Iterator[Tool]:
     sent: dict[str, Any] = {call.tool: {} for call in state.all_calls() if call.started}
     for entry in journal.path(head):
         if isinstance(entry.event, Replied):
-            sent |= {name: journal.texts.get(key) for name, key in entry.event.offered.items()}
+            sent |= {name: journal.text(key) for name, key in entry.event.offered.items()}
     for name, definition in sent.items():
         if name and isinstance(definition, Mapping) and not is_own(name):
             yield _tool(name, definition, [call for call in state.all_calls() if call.tool == name])

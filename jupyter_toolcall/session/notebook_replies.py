@@ -85,7 +85,7 @@ def _course(journal: Journal, path: Sequence[Entry], inferred: bool) -> Course:
 
 def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn:
     """Return a turn; only the tools that were new in it have their definitions."""
-    new = {tool: journal.texts.get(key) for tool, key in reply.offered.items() if tool}
+    new = {tool: journal.text(key) for tool, key in reply.offered.items() if tool}
     return Turn(
         number=state.turns,
         reply=Reply(
@@ -99,7 +99,7 @@ def _turn(journal: Journal, state: State, before: State, reply: Replied) -> Turn
             ending=reply.ending,
         ),
         message_count=0,
-        system=journal.texts.get(state.sent.get("") or ""),
+        system=journal.text(state.sent.get("") or ""),
         tools={**dict.fromkeys(before.sent), **new},
         offered=None,
         model=state.opened.model,

@@ -36,6 +36,8 @@ GOAL_BYTES = 700
 """Bytes that such a call may take on disk."""
 GOAL_EDIT = 25
 """Milliseconds of CPU that the change of a call may take on which few others depend."""
+BRANCHES, GOAL_SWITCH = 41, 10
+"""Of a session whose branches are switched, and milliseconds of CPU that it may take."""
 RAN = [0]
 
 
@@ -193,6 +195,21 @@ def edits(folder: Path) -> None:
                 )
 
 
+def switches() -> None:
+    """Go to each branch of a session by its name, which lists all of them."""
+    session = graph(range(CALLS // 2, CALLS // 2 + DEPENDENT + 1))
+    head = session.head
+    for number in range(BRANCHES - 1):
+        session.checkout(head)
+        session.edit(session.calls[CALLS // 2], number=-number).run()
+    names = list(session.branch_names)
+    took = least(TIMES, lambda: spent(lambda: [session.checkout(name) for name in names]))
+    print(
+        f"switch of branch by name, {BRANCHES} branches of {CALLS:,} calls"
+        f" {took.cpu / BRANCHES * 1e3:8.1f} ms CPU   goal {GOAL_SWITCH} ms"
+    )
+
+
 def loading(folder: Path, count: int = 10 * CALLS) -> None:
     script = [("step", {"x": n}) for n in range(count)]
     model = Scripted([*script, "done"])
@@ -249,4 +266,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as here:
         for part in (calls, edits, loading, values):
             part(Path(here))
+    switches()
     sizes()
