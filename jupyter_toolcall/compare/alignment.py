@@ -14,11 +14,11 @@ from ..core.errors import Absent
 from ..core.events import Interrupted, Made, Producer, Uses
 from ..core.interface_text import t
 from ..core.json_data import mapped
-from ..core.recorded_calls import CallEnd
+from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.secrets import Hide
 from ..core.state import State
 from ..engine.cursor import Cursor, SessionContext
-from .branch_totals import BranchReader
+from .branch_totals import branch_totals
 from .comparison import Aspect, CallPair, Change, Comparison, ObjectPair, Side
 from .differences import Difference, Others, Same, Unknown
 from .matching import Pair, pairs
@@ -37,6 +37,8 @@ class Branch:
     cursor: Cursor
     state: State
     ends: Mapping[str, CallEnd]
+    origins: Mapping[int, int]
+    """For each call (by `id`) a number for its tool and where its objects came from."""
 
     def inputs(self) -> dict[Producer, Made]:
         """Return the objects that came from outside, by their producers."""
@@ -67,36 +69,58 @@ def compare(
     came about alike, else beside one of the same tool, else beside the next one. The values
     of objects are compared by `values_of`, by default by `values`.
     """
-    (a, left_side), (b, right_side) = _branch(left, names[0]), _branch(right, names[1])
-    branches = Branches(a, b, values_of or values)
+    (a, left_side), (b, right_side) = read_branch(left, names[0]), read_branch(right, names[1])
+    branches = _branches(a, b, values_of or values)
     ours, theirs = a.inputs(), b.inputs()
-    both = [producer for producer in ours if producer in theirs]
-    branches.right_names.update((a.state.by_producer[p], b.state.by_producer[p]) for p in both)
     inputs = {**ours, **theirs}
     return Comparison(
         left_side,
         right_side,
         inputs=tuple(_object_pair(ours.get(p), theirs.get(p), branches) for p in inputs),
-        calls=tuple(_call_pair(*pair, branches) for pair in _aligned(a.state, b.state)),
+        calls=tuple(_call_pair(*pair, branches) for pair in _aligned(a, b)),
         text=difference(a.state.reply_text, b.state.reply_text),
     )
 
 
-def _branch(cursor: Cursor, name: str) -> tuple[Branch, Side]:
-    journal, state = cursor.context.journal, cursor.state
-    shared = shared_with_older(journal, cursor.head)
-    ends, totals = BranchReader(cursor.context).read(journal.path(cursor.head), shared)
-    return Branch(cursor, state, ends), Side(name, cursor.head, len(state.order), totals)
+def same_calls(
+    a: Branch, b: Branch, values_of: ValuesOf, is_wanted: Callable[[CallRecord, CallRecord], bool]
+) -> Iterator[tuple[CallRecord, CallRecord]]:
+    """Yield the calls that stand beside each other, are the same, and are wanted.
+
+    A comparison of those that nobody wants is left out: it takes most of the time.
+    """
+    branches = _branches(a, b, values_of)
+    for left, right in _aligned(a, b):
+        if left is None or right is None:
+            continue
+        if not is_wanted(left, right):
+            # Later calls may name its objects.
+            _ = [*_paired_objects(left, right, branches)]
+        elif (pair := _call_pair(left, right, branches)).same and not pair.shared:
+            yield left, right
+
+
+def read_branch(cursor: Cursor, name: str) -> tuple[Branch, Side]:
+    """Return a branch as it is read for comparisons, and what is said of it as a side of one."""
+    journal, state, head = cursor.context.journal, cursor.state, cursor.head
+    ends = CallIndex.of(journal).ends(journal.path(head), shared_with_older(journal, head))
+    side = Side(name, head, len(state.order), branch_totals(cursor.context, head))
+    return Branch(cursor, state, ends, _origins(state)), side
+
+
+def _branches(a: Branch, b: Branch, values_of: ValuesOf) -> Branches:
+    both = a.inputs().keys() & b.inputs().keys()
+    names = {a.state.by_producer[p]: b.state.by_producer[p] for p in both}
+    return Branches(a, b, values_of, names)
 
 
 # -- calls beside each other -------------------------------------------------------------------
 
 
-def _aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
+def _aligned(a: Branch, b: Branch) -> Iterator[Pair[CallRecord]]:
     """Yield the calls of two branches as they stand beside each other, in order."""
-    numbers: dict[tuple[Any, ...], int] = {}
-    origins = {**_origins(numbers, a), **_origins(numbers, b)}
-    left, right = [*a.all_calls()], [*b.all_calls()]
+    origins = {**a.origins, **b.origins}
+    left, right = [*a.state.all_calls()], [*b.state.all_calls()]
     both = zip(left, right, strict=False)
     shared = [*takewhile(lambda pair: pair[0].same_facts(pair[1]), both)]
     yield from shared
@@ -108,26 +132,22 @@ def _aligned(a: State, b: State) -> Iterator[Pair[CallRecord]]:
     yield from pairs(left[len(shared) :], right[len(shared) :], keys)
 
 
-def _origins(used_numbers: dict[tuple[Any, ...], int], state: State) -> dict[int, int]:
+def _origins(state: State) -> dict[int, int]:
     """Return for each call (by `id`) a number for its tool and where its objects came from.
 
-    What they are called does not matter. `used_numbers` has the numbers in use, for both sides.
+    What they are called does not matter.
     """
     numbers: dict[str, int] = {}
 
-    def number(*key: Any) -> int:
-        return used_numbers.setdefault(key, len(used_numbers))
-
     def of_object(producer: Producer) -> int:
-        call = numbers.get(producer.call)
-        return number(producer) if call is None else number(call, producer.index)
+        return hash((numbers.get(producer.call, producer), producer.index))
 
     for call in state.all_calls():
         producers = _used_by(call, state)
         used = sorted((name, of_object(producers[name])) for name in producers)
         setters = call.started.setters.items() if call.started else ()
-        read = sorted((name, numbers.get(setter)) for name, setter in setters)
-        numbers[call.id] = number(call.tool, *used, "variables", *read)
+        read = sorted((name, numbers.get(setter, 0)) for name, setter in setters)
+        numbers[call.id] = hash((call.tool, *used, "variables", *read))
     return {id(call): numbers[call.id] for call in state.all_calls()}
 
 
@@ -140,7 +160,8 @@ def _used_by(call: CallRecord, state: State) -> Uses:
 
 
 def _call_pair(left: CallRecord | None, right: CallRecord | None, branches: Branches) -> CallPair:
-    objects = tuple(_call_objects(left, right, branches))
+    paired = _paired_objects(left, right, branches)
+    objects = tuple(_object_pair(*objects, branches) for objects in paired)
     one = branches.left.ends.get(left.id) if left is not None else None
     other = branches.right.ends.get(right.id) if right is not None else None
     cached = one is not None and one.cached, other is not None and other.cached
@@ -154,19 +175,15 @@ def _call_pair(left: CallRecord | None, right: CallRecord | None, branches: Bran
 # -- objects beside each other -----------------------------------------------------------------
 
 
-def _call_objects(
+def _paired_objects(
     left: CallRecord | None, right: CallRecord | None, branches: Branches
-) -> Iterator[ObjectPair]:
+) -> Iterator[Pair[Made]]:
     """Yield the objects that two calls made, in pairs; of `save` those that it saved."""
-    ours, theirs = (
-        _objects_of(call, branch.state)
-        for call, branch in ((left, branches.left), (right, branches.right))
-    )
-    for one, other in pairs(ours, theirs, ()):
-        pair = _object_pair(one, other, branches)
-        if pair.left and pair.right:
-            branches.right_names[pair.left] = pair.right
-        yield pair
+    a, b = branches.left.state, branches.right.state
+    for one, other in pairs(_objects_of(left, a), _objects_of(right, b), ()):
+        if one is not None and other is not None:
+            branches.right_names[a.name_of(one)] = b.name_of(other)
+        yield one, other
 
 
 def _objects_of(call: CallRecord | None, state: State) -> list[Made]:

@@ -6,13 +6,16 @@ Replayed entries, and those shared with an older branch, count on the branch tha
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from msgspec.structs import astuple
 
 from ..core.events import Decided, Finished, Replied, Started, Usage, ended_call
+from ..core.journal import Journal
 from ..core.journal_entries import Entry
-from ..core.recorded_calls import CallEnd, CallIndex
+from ..core.recorded_calls import CallIndex
 from ..core.recorded_data import Record
 from ..core.state_fold import state_at
 from ..engine.cursor import SessionContext
@@ -45,49 +48,59 @@ class BranchTotals(Record, frozen=True):
 NO_TOTALS = BranchTotals()
 
 
-class BranchReader:
-    """Reads how the calls of branches ended and what they used, as their journal grows."""
+class _Used(NamedTuple):
+    """What the entries of a path used."""
 
-    def __init__(self, context: SessionContext) -> None:
-        self.journal = context.journal
-        # The model that replies where the journal names none.
-        self._model = str(getattr(context.model, "name", ""))
-        self._rules = dict[str, str]()
-        """The rule that decided on a call last, "" where none did."""
+    totals: BranchTotals = NO_TOTALS
+    shared: BranchTotals = NO_TOTALS
+    """The same where an older branch has all of them too, and paid for them."""
+    has_left: bool = False
+    """Whether it has left an older branch."""
+    by_rules: frozenset[str] = frozenset()
+    """The open calls that a rule let run."""
 
-    def read(
-        self,
-        entries: Sequence[Entry],
-        shared: frozenset[str] = frozenset(),
-        total: BranchTotals = NO_TOTALS,
-    ) -> tuple[dict[str, CallEnd], BranchTotals]:
-        """Return how the calls of entries ended, by id, and what the entries used.
 
-        What they used is added to `total`. The `shared` entries are those of an older branch too,
-        where they were paid for.
-        """
-        ends = CallIndex.of(self.journal).ends(entries, shared)
-        for entry in entries:
+def branch_totals(context: SessionContext, head: str) -> BranchTotals:
+    """Return what the entries of a path used; the journal keeps it."""
+    journal = context.journal
+    # The model that replies where the journal names none.
+    add = journal.index(_TotalsFold(str(getattr(context.model, "name", ""))))
+    return journal.fold(head, add, _Used()).totals
+
+
+@dataclass(frozen=True)
+class _TotalsFold:
+    """Makes of a journal what adds an entry to the totals before it, with this model's prices."""
+
+    model: str
+
+    def __call__(self, journal: Journal) -> Callable[[_Used, Entry], _Used]:
+        def add(used: _Used, entry: Entry) -> _Used:
+            if entry.parent and entry.id in journal.forks and not used.has_left:
+                used = used._replace(totals=used.shared, has_left=True)
             match entry.event:
-                case Finished(call_id) as event if call_id in ends and ended_call(event):
-                    cached = ends[call_id].cached
+                case Finished(call_id) as event if ended_call(event):
+                    by_rules = call_id in used.by_rules
+                    cached = CallIndex.of(journal).is_cached(entry)
                     ms = 0 if cached else entry.meta.get("ms", 0)
-                    by_rules = self._rules.get(call_id, "") != ""
-                    total += BranchTotals(not cached, cached, ms, by_rules=by_rules)
-                case Decided(call_id, rule=rule):
-                    self._rules[call_id] = rule
-                case Started(call_id, rule=rule) if rule:
-                    self._rules[call_id] = rule
+                    ran = BranchTotals(not cached, cached, ms, by_rules=by_rules)
+                    shared = BranchTotals(cached=1, by_rules=by_rules)
+                    return used._replace(totals=used.totals + ran, shared=used.shared + shared)
+                case Decided(call_id, rule=""):
+                    return used._replace(by_rules=used.by_rules - {call_id})
+                case Decided(call_id, rule=rule) | Started(call_id, rule=rule) if rule:
+                    return used._replace(by_rules=used.by_rules | {call_id})
                 # A replayed reply, which names the reply that was there first, cost nothing.
-                case Replied(usage=Usage() as usage) if not (
-                    entry.id in shared or "of" in entry.meta
-                ):
-                    total += self._request_totals(entry, usage)
-        return ends, total
+                case Replied(usage=Usage() as usage) if "of" not in entry.meta:
+                    model = state_at(journal, entry.id).opened.model or self.model
+                    return used._replace(totals=used.totals + _request_totals(model, usage))
+            return used
 
-    def _request_totals(self, entry: Entry, usage: Usage) -> BranchTotals:
-        price = cost(state_at(self.journal, entry.id).opened.model or self._model, usage)
-        tokens = usage.input + usage.output
-        if price is None:
-            return BranchTotals(tokens=tokens, unpriced=1)
-        return BranchTotals(tokens=tokens, dollars=price.dollars, at_most=price.most)
+        return add
+
+
+def _request_totals(model: str, usage: Usage) -> BranchTotals:
+    price, tokens = cost(model, usage), usage.input + usage.output
+    if price is None:
+        return BranchTotals(tokens=tokens, unpriced=1)
+    return BranchTotals(tokens=tokens, dollars=price.dollars, at_most=price.most)

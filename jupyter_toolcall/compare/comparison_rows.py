@@ -4,7 +4,7 @@ notebook. Each list is cut at what a person can look through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import Annotated, Literal, Protocol
@@ -20,7 +20,7 @@ from ..core.rows import Row, Text
 from ..core.text import shortened_text
 from ..engine.cursor import Cursor, SessionContext
 from . import differences as kinds
-from .alignment import alike, change, compare
+from .alignment import Branch, alike, change, compare, read_branch, same_calls
 from .comparison import CallPair, Change
 from .differences import CellPair, Difference, Line
 
@@ -307,27 +307,36 @@ def same_rows(sides: Sequence[RowSide]) -> dict[str, str]:
     stands beside it and is the same; so are the objects that it made.
     """
     same, decided = dict[str, str](), set[str]()
+    branches = [read_branch(side.cursor, "")[0] for side in sides]
     for number, side in enumerate(sides):
-        paired = set[str]()
-        for other in sides[:number]:
-            for left, right in _same_calls(other, side):
-                key, before = side.call_key(right), other.call_key(left)
-                drawn = same.get(before, before)
-                if key in decided or key in same or drawn in paired or key == drawn:
-                    continue
-                same[key] = drawn
-                paired.add(drawn)
-                for one, another in zip(left.produced, right.produced, strict=True):
-                    drawn = other.object_key(one.producer)
-                    same[side.object_key(another.producer)] = same.get(drawn, drawn)
+        for other, branch in zip(sides[:number], branches, strict=False):
+            _draw_as(branch, other, branches[number], side, same, decided)
         decided |= {side.call_key(call) for call in side.cursor.state.all_calls()}
     return same
 
 
-def _same_calls(left: RowSide, right: RowSide) -> Iterator[tuple[CallRecord, CallRecord]]:
-    """Yield the calls that a comparison says are the same, without those that are one call."""
+def _draw_as(
+    older: Branch,
+    older_side: RowSide,
+    branch: Branch,
+    side: RowSide,
+    same: dict[str, str],
+    decided: Collection[str],
+) -> None:
+    """Add to `same` the rows of a branch that are drawn as those of an older one."""
+    paired = set[str]()
+
+    def drawn_as(key: str) -> str:
+        return same.get(key, key)
+
+    def is_wanted(left: CallRecord, right: CallRecord) -> bool:
+        key, drawn = side.call_key(right), drawn_as(older_side.call_key(left))
+        return not (key in decided or key in same or drawn in paired or key == drawn)
+
     # How values differ is not looked at.
     whether = ValueDifferences(most=0).compared
-    for pair in compare(left.cursor, right.cursor, values_of=whether).calls:
-        if pair.same and not pair.shared and pair.left and pair.right:
-            yield pair.left, pair.right
+    for left, right in same_calls(older, branch, whether, is_wanted):
+        same[side.call_key(right)] = drawn = drawn_as(older_side.call_key(left))
+        paired.add(drawn)
+        for one, another in zip(left.produced, right.produced, strict=True):
+            same[side.object_key(another.producer)] = drawn_as(older_side.object_key(one.producer))

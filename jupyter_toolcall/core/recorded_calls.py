@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -125,14 +125,20 @@ class CallIndex:
 
     # -- ends --------------------------------------------------------------------------------
 
-    def ends(self, entries: Iterable[Entry], shared: frozenset[str]) -> dict[str, CallEnd]:
+    def is_cached(self, result: Entry) -> bool:
+        """Return whether a result was taken from the cache."""
+        return result.id in self._cached
+
+    def ends(
+        self, entries: Iterable[Entry], shared: Collection[str] = frozenset()
+    ) -> dict[str, CallEnd]:
         """Return the end of each call that has one; `shared` entries ran on another branch."""
         ends = {}
         for entry in entries:
             if not (call_id := ended_call(entry.event)):
                 continue
             if isinstance(entry.event, Finished):
-                is_cached = entry.id in shared or entry.id in self._cached
+                is_cached = entry.id in shared or self.is_cached(entry)
                 ends[call_id] = CallEnd(self.journal, entry.id, is_cached, entry.meta)
             else:
                 ends[call_id] = CallEnd(self.journal, entry.id)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..compare.branch_totals import BranchReader, BranchTotals
+from ..compare.branch_totals import branch_totals
 from ..compare.comparison_rows import same_rows
 from ..core.branches import Branch, ancestor_name, branches, is_prompt, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
-from ..core.recorded_calls import CallEnd
+from ..core.recorded_calls import CallEnd, CallIndex
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, ExtensionRow
 from ..engine.outdated import outdated_reasons
@@ -108,13 +108,10 @@ class ViewRows:
     """The branches that have a row, as they were when all rows were computed."""
     _sides: list[Rows] = field(default_factory=list)
     """The rows of calls and objects of the other branches, in the order of `branch_views`."""
-    _totals: BranchTotals = field(default_factory=BranchTotals)
-    """What the shown branch used in tokens, time and money."""
     _ends: dict[str, CallEnd] = field(default_factory=dict)
     """How the calls of the shown branch ended, by id."""
     store: RowStore = field(default_factory=RowStore)
     """What the panel has."""
-    _reader: BranchReader = field(init=False)
 
     # -- all rows, or what changed ----------------------------------------------------------
 
@@ -126,8 +123,8 @@ class ViewRows:
         journal, path = context.journal, context.journal.path(cursor.head)
         hides, self.store = position(cursor).hides_branches, RowStore()
         self._branches = tuple(b for b in branches(journal, cursor.head) if b.current or not hides)
-        self._reader, shared = BranchReader(context), shared_with_older(journal, cursor.head)
-        self._ends, self._totals = self._reader.read(path, shared)
+        shared = shared_with_older(journal, cursor.head)
+        self._ends = CallIndex.of(journal).ends(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
         self.branch_views = {"": shown}
         self.branch_views |= side_branches(cursor, self._branches, self.wanted, path)
@@ -154,8 +151,7 @@ class ViewRows:
         # Objects that are outputs now, or no longer. Those of a foreign journal may be anything.
         saved = (*before.state.outputs.values(), *state.outputs.values())
         names = [str(name) for name in saved if str(name) in state.objects]
-        ends, self._totals = self._reader.read(path, total=self._totals)
-        self._ends |= ends
+        self._ends |= CallIndex.of(cursor.context.journal).ends(path)
         rows = Rows((session,), extensions=extensions)
         if not continues_at_once:
             # Its id is the head, which moves.
@@ -209,7 +205,7 @@ class ViewRows:
         kept = {name for name in stored["tools"] if name not in box or not box[name].server}
         tools = {c.tool: False for c in calls if c.tool not in kept} | dict.fromkeys(offered, True)
         messages, turns = conversation_rows(view.cursor, entries)
-        totals = self._totals
+        totals = branch_totals(view.cursor.context, view.cursor.head)
         session = replace(session, turn=view.state.turns, by_rules=totals.by_rules, **used(totals))
         rows = replace(
             rows,
@@ -225,7 +221,7 @@ class ViewRows:
         return self.store.put(self._with_sides(rows) if rows.branches else rows)
 
     def _side_rows(self, view: BranchView) -> Rows:
-        ends, _ = self._reader.read(view.entries)
+        ends = CallIndex.of(view.cursor.context.journal).ends(view.entries)
         return call_rows(view, touched_calls(view.state, view.entries), ends)
 
     def _with_sides(self, rows: Rows) -> Rows:
@@ -238,12 +234,8 @@ class ViewRows:
         return replace(rows, calls=(*calls,), objects=(*objects,))
 
     def _branch_row(self, branch: Branch) -> BranchRow:
-        cursor, totals = self.branch_views[""].cursor, self._totals
-        # What the entries of the shown branch used was counted with their rows.
-        if not branch.current:
-            journal = cursor.context.journal
-            shared = shared_with_older(journal, branch.head)
-            totals = self._reader.read(journal.path(branch.head), shared)[1]
+        cursor = self.branch_views[""].cursor
+        totals = branch_totals(cursor.context, branch.head)
         side = self.branch_views.get(branch.head)
         return branch_row(cursor, branch, self._branches, side, totals)
 
