@@ -9,10 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.standin.anthropic_api import StandIn
-from tests.standin.anthropic_turns import Think, Use, says
-from tests.standin.anthropic_words import Json
-from tests.standin.talk import KEY
+from tests.standin.anthropic_api import KEY, StandIn
+from tests.standin.turns import Json, Think, Use, says
 
 HEADERS = {"authorization": f"Bearer {KEY}", "anthropic-version": "2026-10-21"}
 BETA = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
@@ -21,7 +19,7 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 
 @pytest.fixture
 def server() -> Iterator[StandIn]:
-    with StandIn([says("fine")], key=KEY) as server:
+    with StandIn([says("fine")]) as server:
         yield server
 
 

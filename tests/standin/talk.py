@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
-import anthropic
-
-from jupyter_toolcall.models.anthropic import Claude
-from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import (
     Assistant,
     Message,
@@ -23,23 +16,11 @@ from jupyter_toolcall.schemes.messages import (
 )
 from jupyter_toolcall.tools.tool import Tool
 
-from .anthropic_api import StandIn
-
-KEY = "sk-ant-canary-0123456789"
-NEWEST = "claude-opus-5-5"
-
 
 def a_tool(name: str, description: str = "", **fields: str) -> Tool:
     """Return a tool whose arguments have these types."""
     properties = {field: {"type": kind} for field, kind in fields.items()}
     return Tool(name, description or f"{name}.", {"type": "object", "properties": properties})
-
-
-@contextmanager
-def a_claude(server: StandIn, model: str = NEWEST, **options: Any) -> Iterator[Claude]:
-    """Give a model that speaks to the server, and tries each request once."""
-    with anthropic.Anthropic(api_key=KEY, base_url=server.url) as client:
-        yield Claude(model, client=client, **{"patience": Patience(tries=1), **options})
 
 
 def asked(text: str, *tools: Tool, deferred: tuple[Tool, ...] = (), system: str = "") -> Request:
