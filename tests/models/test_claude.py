@@ -21,7 +21,6 @@ from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.recorded_data import replace
 from jupyter_toolcall.models.anthropic import Claude
-from jupyter_toolcall.models.anthropic_requests import Strategy
 from jupyter_toolcall.models.provider_client import legal_key, own_key
 from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
@@ -36,36 +35,6 @@ FRY = a_tool("fry", "Fry pieces.", pieces="string")
 SELECT = a_tool("selectTools", "Gain tools. Objects: Potato#1", tools="array")
 
 SAVE = a_tool("save", "Hand in the fries.", fries="string")
-
-
-def test_a_whole_conversation_with_parallel_calls_is_never_refused(claude: StandIn) -> None:
-    claude.turns += [
-        says(Think("First peel — dann schneiden 🥔."), "I peel two.", _peel("1"), _peel("2")),
-        says(Think("Now cut."), Hide("b3BhcXVl"), Use("Potato_cut", {"potato": "Potato#3"})),
-        says("Done: «Fries#1»."),
-        says("You are welcome."),
-    ]
-    with claude.model() as model:
-        first = asked("Make fries.", PEEL, CUT, system="You are a cook.")
-        reply = model(first)
-        assert [call.arguments for call in reply.calls] == [
-            {"potato": "Potato#1"},
-            {"potato": "Potato#2"},
-        ]
-        assert (reply.text, reply.stop) == ("I peel two.", "tools")
-        second = answered(first, reply, "Potato#3", "Potato#4")
-        reply = model(second)
-        failed = Result(reply.calls[0].id, "the knife is blunt", error=True)
-        third = answered(second, reply, failed, news="A new tool can be selected: fry.")
-        reply = model(third)
-        assert (reply.text, reply.calls, reply.stop) == ("Done: «Fries#1».", (), "end")
-        assert model(heard(third, reply, User("Thanks!"))).text == "You are welcome."
-    assert claude.refused == []
-    assert len(claude.asked) == 4
-    assert not any(asked.dropped for asked in claude.asked)
-    answer = claude.asked[2].body["messages"][-1]["content"]
-    assert [block["type"] for block in answer] == ["tool_result", "text"]
-    assert answer[0]["is_error"] is True
 
 
 def test_thinking_is_sent_back_byte_for_byte_and_in_order(claude: StandIn) -> None:
@@ -136,35 +105,6 @@ def test_the_kernels_interrupt_ends_a_wait_for_the_model_at_once(claude: StandIn
         assert model(asked("Go.")).text == "again"
 
 
-def test_tools_keep_their_order_place_and_first_description(claude: StandIn) -> None:
-    claude.turns += [
-        says(Think("Which?"), Use("selectTools", {"tools": ["Potato_peel"]})),
-        says(Think("Peel."), _peel()),
-        says("done"),
-    ]
-    with claude.model(strategy="reference") as model:
-        first = asked("Peel.", SELECT, SAVE, deferred=(PEEL, CUT, FRY), system="Cook.")
-        reply = model(first)
-        chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
-        second = replace(
-            answered(first, reply, chosen), tools=(SAVE, SELECT, PEEL), deferred=(FRY, CUT)
-        )
-        reply = model(second)
-        renewed = replace(SELECT, description="Gain tools. Objects: Potato#1, Potato#2")
-        third = answered(second, reply, "Potato#2", news="New: Potato#2")
-        model(replace(third, tools=(PEEL, SAVE, renewed)))
-    tools = [_plain(asked_.body["tools"]) for asked_ in claude.asked]
-    # What is declared stays; what a result refers to comes behind it, deferred.
-    assert tools[0] == tools[1][:3]
-    assert tools[1] == tools[2]
-    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[1]]
-    assert names[:2] == [("save", True), ("selectTools", True)]
-    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False)]
-    answer = claude.asked[1].body["messages"][2]["content"][0]["content"]
-    assert answer == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
-    assert (claude.refused, [asked_.dropped for asked_ in claude.asked]) == ([], [()] * 3)
-
-
 def test_what_a_selection_says_besides_ok_follows_the_results(claude: StandIn) -> None:
     claude.turns += [says(Use("selectTools", {"tools": ["Potato_peel", "peal"]})), says("ok")]
     with claude.model(strategy="reference") as model:
@@ -221,33 +161,6 @@ def test_a_tool_with_other_arguments_is_defined_again(
         sent = added if again else _plain(asked_.body["tools"])
         assert [tool["description"] for tool in sent] == ["Hand in the plate."]
         assert sent[0]["input_schema"] == other.parameters
-
-
-@pytest.mark.parametrize("strategy", ["reference", "inline"])
-def test_nine_tenths_of_twenty_turns_come_from_the_cache(
-    claude: StandIn, strategy: Strategy
-) -> None:
-    names = [f"Potato_{number}" for number in range(19)]
-    many = tuple(a_tool(name, "About this tool. " * 20, potato="string") for name in names)
-    select = replace(SELECT, description="Gain tools.\n" + "\n".join(names))
-    with claude.model(strategy=strategy) as model:
-        request = asked("Try all.", select, deferred=many, system="You are a patient cook. " * 200)
-        shares, total, cached = [], 0, 0
-        for number, name in enumerate(names):
-            claude.turns.append(says(Think("Next."), Use("selectTools", {"tools": [name]})))
-            reply = model(request)
-            assert reply.usage
-            total, cached = total + reply.usage.input, cached + reply.usage.cached
-            shares.append(reply.usage.cached / reply.usage.input)
-            chosen = Result(reply.calls[0].id, "ok", selected=(name,))
-            request = answered(request, reply, chosen)
-            request = replace(
-                request, tools=(select, *many[: number + 1]), deferred=many[number + 1 :]
-            )
-    assert shares[0] == 0
-    assert min(shares[1:]) > 0.8
-    assert cached / total >= 0.9
-    assert claude.refused == []
 
 
 def test_the_cache_is_found_after_a_turn_of_a_hundred_calls(claude: StandIn) -> None:

@@ -111,6 +111,10 @@ def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_ag
     assert len(claude.asked) == 21
     assert [call.status for call in session.calls] == ["succeeded"] * len(session.calls)
     assert str(session) == "Done."
+    for body in claude.bodies:
+        assert str(body).count("'cache_control'") <= 4
+        ends = [body["system"][-1], *_tools(body)[-1:]]
+        assert ["cache_control" in end for end in ends] == [True] * len(ends)
     # Nothing is remembered: another object of the model makes the same bodies of the journal.
     with claude.model(way[0], strategy=way[1]) as model:
         assert [model.body(exchange.request) for exchange in session.requests] == claude.bodies
@@ -156,17 +160,6 @@ def test_nine_tenths_of_a_session_come_from_the_cache(
     assert usage.written == sum(a.usage["cache_creation_input_tokens"] for a in claude.asked)
     if strategy != "resend" or scheme in ("flat", "native"):
         assert share >= 0.9
-
-
-def test_a_request_has_at_most_four_breakpoints_and_the_tools_and_the_system_have_theirs(
-    claude: StandIn,
-) -> None:
-    cooked(claude, "select", (NEWEST, "reference"))
-    for asked in claude.asked:
-        assert "cache_control" in asked.body["system"][-1]
-        shown = [tool for tool in asked.body["tools"] if "defer_loading" not in tool]
-        assert "cache_control" in shown[-1]
-        assert str(asked.body).count("'cache_control'") <= 4
 
 
 @pytest.mark.parametrize("model", [NEWEST, "claude-sonnet-5"])
@@ -441,8 +434,12 @@ def test_what_the_table_says_of_a_model_holds_together(model: str) -> None:
     assert able == replace(Abilities(), **{f: getattr(able, f) for f in able.__slots__})
 
 
+def _tools(body: Json) -> list[Json]:
+    return [tool for tool in body.get("tools", []) if "defer_loading" not in tool]
+
+
 def _shown(body: Json) -> Any:
-    return unmarked([tool for tool in body.get("tools", []) if "defer_loading" not in tool])
+    return unmarked(_tools(body))
 
 
 def _in_view(body: Json) -> set[str]:

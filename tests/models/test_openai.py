@@ -12,7 +12,6 @@ import pytest
 
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call, Usage
-from jupyter_toolcall.kitchen import Plate
 from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.models.openai import OpenAI, server_and_key
 from jupyter_toolcall.schemes.messages import (
@@ -169,10 +168,6 @@ def test_ids_of_other_models_that_are_too_long_stay_apart() -> None:
     ids = [call["id"] for call in sent[0]["tool_calls"]]
     assert [message["tool_call_id"] for message in sent[1:3]] == ids
     assert len(set(ids)) == 2
-
-
-def test_a_name_of_64_characters_is_taken() -> None:
-    assert body(replace(GO, tools=(a_tool("x" * 64),)))["tools"]
 
 
 def test_a_description_that_is_longer_than_openai_takes_is_told_by_the_system() -> None:
@@ -358,18 +353,6 @@ def test_tokens_are_counted(openai: StandIn, usage: Json | None, told: Usage | N
         assert model(GO).usage == told
 
 
-def test_what_begins_as_the_last_request_did_comes_from_the_servers_cache(openai: StandIn) -> None:
-    openai.turns += [says("Yes."), says("No.")]
-    long = replace(GO, system="You cook. " * 1000)
-    with openai.model() as model:
-        first = model(long)
-        second = model(
-            replace(long, messages=(*long.messages, Assistant(first.text), User("Sure?")))
-        )
-    assert second.usage is not None
-    assert second.usage.cached / second.usage.input > 0.9
-
-
 def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> None:
     api = StandIn([says("Yes."), says("No.")], counts=False)
     with api.model() as model:
@@ -443,15 +426,6 @@ def test_an_address_that_answers_something_else_is_named(openai: StandIn) -> Non
 
 
 # -- sessions ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_kitchen_is_cooked_whatever_the_server_speaks(dialect: str) -> None:
-    api = StandIn(replace(turn, dialect=dialect) for turn in COOKED["select"])
-    with api.model() as model:
-        session = fries_session(model).tell("Make fries.")
-    assert session.outputs["fries"] == Plate("fries: sticks")
-    assert api.refused == []
 
 
 def test_each_request_continues_from_the_last_one_and_new_tools_stand_behind() -> None:
