@@ -408,22 +408,6 @@ async def test_what_the_person_decides_on_a_call_reaches_its_own_client_alone() 
         assert data(await second)["note"].endswith("Reason: enough")
 
 
-async def test_calls_wait_while_a_cell_runs() -> None:
-    async with served(finished(approve="all")) as (host, server), client(server) as agent:
-        host.cell = True
-        messages: list[str] = []
-
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            messages.append(message or "")
-
-        asked = asyncio.create_task(agent.call_tool("cut", CUT, progress_callback=progress))
-        await until(lambda: messages)
-        assert "a cell runs" in messages[0]
-        assert host.panel.session.calls == ()
-        host.cell = False
-        assert data(await asked)["result"] == "Loaf#2"
-
-
 async def test_a_call_that_its_client_gave_up_before_its_turn_never_runs() -> None:
     async with served(finished(approve="all")) as (host, server), client(server) as agent:
         host.cell = True

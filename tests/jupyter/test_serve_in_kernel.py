@@ -23,6 +23,8 @@ from jupyter_client.manager import KernelManager
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.notebooks import write_notebook
+
 SET_UP = """%load_ext jupyter_toolcall
 import asyncio, time
 from pathlib import Path
@@ -327,7 +329,7 @@ async def test_a_notebook_with_the_calls_of_a_client_is_verified(
     kernel.run("%toolchat serve --stop")
     kernel.run(SAVE)
     output = nbformat.v4.new_output("display_data", data=kernel.saved)
-    notebook = write(tmp_path / "jars.ipynb", SET_UP, named)
+    notebook = write_notebook(tmp_path / "jars.ipynb", SET_UP, named)
     cells = nbformat.read(notebook, as_version=4).cells
     cells[1].outputs = [output]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
@@ -383,12 +385,6 @@ def test_without_the_extra_the_error_says_what_to_install() -> None:
 # -- jupyter toolcall serve ----------------------------------------------------------------------
 
 
-def write(path: Path, *cells: str) -> Path:
-    code = [nbformat.v4.new_code_cell(cell) for cell in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=code), path)
-    return path
-
-
 class Command:
     """`jupyter toolcall serve` with somebody at its terminal."""
 
@@ -424,7 +420,7 @@ class Command:
 
 
 async def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: Path) -> None:
-    command = Command(write(tmp_path / "jars.ipynb", SET_UP, OPEN))
+    command = Command(write_notebook(tmp_path / "jars.ipynb", SET_UP, OPEN))
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
 
     async with connected(lines) as client:
@@ -455,7 +451,7 @@ async def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_p
 async def test_the_terminal_prints_every_argument_whole_with_nothing_hidden(tmp_path: Path) -> None:
     tell = "def tell(text: str, more: dict) -> None:\n    'Tell somebody.'"
     cells = SET_UP, tell, OPEN.replace("-t fill", "-t tell fill")
-    command = Command(write(tmp_path / "jars.ipynb", *cells))
+    command = Command(write_notebook(tmp_path / "jars.ipynb", *cells))
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
     text, more = (
         f"\x1b[2J\u202e\u200b\u3164{'long ' * 2_000}END",
@@ -478,7 +474,9 @@ async def test_the_terminal_prints_every_argument_whole_with_nothing_hidden(tmp_
 
 
 async def test_a_notebook_whose_session_has_a_person_as_model_is_served(tmp_path: Path) -> None:
-    notebook = write(tmp_path / "jars.ipynb", SET_UP, OPEN.replace("-m model", "-m person"))
+    notebook = write_notebook(
+        tmp_path / "jars.ipynb", SET_UP, OPEN.replace("-m model", "-m person")
+    )
     command = Command(notebook)
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
 
@@ -489,7 +487,7 @@ async def test_a_notebook_whose_session_has_a_person_as_model_is_served(tmp_path
 
 
 def test_a_notebook_with_a_cell_that_fails_is_not_served(tmp_path: Path) -> None:
-    command = Command(write(tmp_path / "broken.ipynb", "1 / 0"))
+    command = Command(write_notebook(tmp_path / "broken.ipynb", "1 / 0"))
     _, error = command.process.communicate(timeout=60)
     assert command.process.returncode == 1
     assert b"broken.ipynb: division by zero" in error
