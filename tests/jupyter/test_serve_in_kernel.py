@@ -369,19 +369,6 @@ def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results
         assert asyncio.run(later(kernel.run("%toolchat serve"))) == result
 
 
-def test_without_the_extra_the_error_says_what_to_install() -> None:
-    code = (
-        "import asyncio, sys\n"
-        "sys.modules['mcp'] = None\n"
-        "from jupyter_toolcall.jupyter import serve_command\n"
-        "async def main(): serve_command.Serving(None)._start('', 0)\n"
-        "try: asyncio.run(main())\n"
-        "except Exception as error: print(type(error).__name__, error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ("UsageError serve needs the package mcp: pip install mcp\n")
-
-
 # -- jupyter toolcall serve ----------------------------------------------------------------------
 
 

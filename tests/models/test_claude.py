@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -272,18 +270,6 @@ def test_without_a_key_one_line_names_it_and_the_offline_way(
     assert "ANTHROPIC_API_KEY is not set" in told
     assert "scripted:" in told
     assert "\n" not in told
-
-
-def test_the_sdk_is_imported_at_the_first_call_only() -> None:
-    program = (
-        "import sys; from jupyter_toolcall.models.anthropic import Claude;"
-        "Claude('claude-opus-5-5');"
-        "print({'anthropic', 'httpx2'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "set()"
 
 
 def _peel(number: str = "1") -> Use:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -516,12 +515,6 @@ def test_what_has_to_be_set_is_said_in_one_line(
     with pytest.raises(ModelError, match=why) as told:
         OpenAI(MODEL, base_url=base_url)(GO)
     assert "\n" not in str(told.value)
-
-
-def test_without_the_sdk_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(ModelError, match="pip install openai"):
-        OpenAI(MODEL, base_url="http://localhost/v1")(GO)
 
 
 def test_the_environment_names_the_server_and_the_key(
