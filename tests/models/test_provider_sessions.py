@@ -166,9 +166,9 @@ def test_a_kernel_that_comes_later_sends_the_same_bytes(api: StandIn, tmp_path: 
         while len(session.calls) < len(COOKED["select"]) - 1:
             session.step()
         session.save(tmp_path / "session.jsonl")
-        sent = api.client(api.model_name).body(session.cursor.request)
+        sent = api.client_class(api.model_name).body(session.cursor.request)
     again = Session.load(tmp_path / "session.jsonl", kitchen(), inputs=given())
-    assert api.client(api.model_name).body(again.cursor.request) == sent
+    assert api.client_class(api.model_name).body(again.cursor.request) == sent
 
 
 def test_an_interrupt_while_the_server_is_waited_for_leaves_a_session_that_continues(

@@ -6,7 +6,6 @@ It refuses what the API refuses, signs and checks thinking, and accounts cached 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import anthropic
 
@@ -38,18 +37,14 @@ class StandIn(ModelApi):
 
     name, model_name, own_key = "anthropic", NEWEST, KEY
     id_format = "toolu_{:04}"
+    sdk_class, client_class = anthropic.Anthropic, Claude
+    kinds, other_kind = ERRORS, "api_error"
 
     def __init__(self, turns: Iterable[Turn] = (), key: str | None = None) -> None:
         super().__init__(turns, key)
         self.thoughts = Thoughts()
         self.cache = Cache()
         self.paused: list[Json] | None = None
-
-    def sdk(self, **options: Any) -> anthropic.Anthropic:
-        return anthropic.Anthropic(api_key=KEY, **options)
-
-    def client(self, model: str, **options: Any) -> Claude:
-        return Claude(model, **options)
 
     def check(self, path: str, headers: dict[str, str], data: bytes, body: Json) -> list[Json]:
         rules.check_headers(headers, self.key)
@@ -83,9 +78,6 @@ class StandIn(ModelApi):
     def refusal(self, refused: Refused) -> Json:
         error = {"type": refused.kind, "message": refused.message}
         return {"type": "error", "error": error, "request_id": "req_0001"}
-
-    def kind(self, status: int) -> str:
-        return ERRORS.get(status, "api_error")
 
     def declared(self, number: int = -1) -> dict[str, Json]:
         body = self.asked[number].body

@@ -73,6 +73,11 @@ class StandIn(Served, ABC):
     own_key: ClassVar[str]
     path: ClassVar[str] = ""
     id_format: ClassVar[str]
+    sdk_class: ClassVar[Any]
+    client_class: ClassVar[Any]
+    kinds: ClassVar[dict[int, str]]
+    other_kind: ClassVar[str]
+    """The API's name for the error of another status."""
     server: _Server
 
     def __init__(self, turns: Iterable[Turn] = (), key: str | None = None) -> None:
@@ -127,21 +132,17 @@ class StandIn(Served, ABC):
             self.sdk(base_url=self.url, http_client=http, default_headers=headers or {}) as client,
         ):
             chosen = {"patience": Patience(tries=1), "client": client, **options}
-            yield self.client(model or self.model_name, **chosen)
+            yield self.client_class(model or self.model_name, **chosen)
+
+    def sdk(self, **options: Any) -> Any:
+        """Return a client of the SDK, with the key."""
+        return self.sdk_class(api_key=self.own_key, **options)
 
     def _limit_reading(self, request: httpx2.Request) -> None:
         if self.turns and self.turns[0].stalls:
             request.extensions["timeout"]["read"] = self.reading
 
     # -- what an API says of itself ------------------------------------------------------------
-
-    @abstractmethod
-    def sdk(self, **options: Any) -> Any:
-        """Return a client of the SDK, with the key."""
-
-    @abstractmethod
-    def client(self, model: str, **options: Any) -> Any:
-        """Return a model of ours."""
 
     @abstractmethod
     def check(self, path: str, headers: dict[str, str], data: bytes, body: Json) -> list[Json]:
@@ -158,10 +159,6 @@ class StandIn(Served, ABC):
     @abstractmethod
     def refusal(self, refused: Refused) -> Json:
         """Return the body of an error."""
-
-    @abstractmethod
-    def kind(self, status: int) -> str:
-        """Return the API's name for an error of a status."""
 
     @abstractmethod
     def declared(self, number: int = -1) -> dict[str, Json]:
@@ -189,7 +186,7 @@ class StandIn(Served, ABC):
         usage = {} if turn.status else self.account(body)
         self.asked.append(Asked(body, headers, usage=usage, dropped=tuple(dropped)))
         if turn.status:
-            kind = self.kind(turn.status)
+            kind = self.kinds.get(turn.status, self.other_kind)
             raise Refused(turn.status, turn.message, kind, turn.code, turn.headers)
         stream = self.stream(turn, body, usage)
         self.streams.append(stream)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 import openai
 
@@ -29,6 +28,8 @@ class StandIn(ModelApi):
     name, model_name, own_key = "openai", MODEL, KEY
     path = "/v1"
     id_format = "call_{:04}"
+    sdk_class, client_class = openai.OpenAI, OpenAI
+    kinds, other_kind = {400: "invalid_request_error"}, "server_error"
 
     def __init__(
         self, turns: Iterable[Turn] = (), key: str | None = None, counts: bool = True
@@ -36,12 +37,6 @@ class StandIn(ModelApi):
         super().__init__(turns, key)
         self.counts = counts
         self._before = b""
-
-    def sdk(self, **options: Any) -> openai.OpenAI:
-        return openai.OpenAI(api_key=KEY, **options)
-
-    def client(self, model: str, **options: Any) -> OpenAI:
-        return OpenAI(model, **options)
 
     def check(self, path: str, headers: dict[str, str], data: bytes, body: Json) -> list[Json]:
         if path != "/v1/chat/completions":
@@ -78,9 +73,6 @@ class StandIn(ModelApi):
     def refusal(self, refused: Refused) -> Json:
         error = {"message": refused.message, "type": refused.kind, "code": refused.code}
         return {"error": {**error, "param": None}}
-
-    def kind(self, status: int) -> str:
-        return "invalid_request_error" if status == 400 else "server_error"
 
     def declared(self, number: int = -1) -> dict[str, Json]:
         tools = [tool["function"] for tool in self.asked[number].body.get("tools", ())]
