@@ -15,6 +15,7 @@ from tests.examples import FACTOR
 from tests.models.conftest import PROVIDERS
 from tests.standin import openai_turns
 from tests.standin.model_api import StandIn
+from tests.standin.talk import outcome_of
 from tests.standin.turns import Hide, Think, Turn, Use, says
 
 GO = Request("", (), (User("Go."),))
@@ -45,15 +46,6 @@ CHAT_TURNS = {
     "a refusal in a field of its own": says(refusal="Nein 🍟."),
     **{name: says("Ja.", *TWO, dialect=name, piece=5) for name in DIALECTS},
 }
-
-
-def outcome_of(model: Any) -> Reply | str:
-    """Return the reply, or the one line that stands for it."""
-    try:
-        reply: Reply = model(GO)
-    except ModelError as error:
-        return str(error)
-    return reply
 
 
 def content(reply: Reply) -> tuple[Any, ...]:
@@ -93,7 +85,7 @@ def test_a_stream_cut_at_any_byte_is_an_error_or_the_whole_reply(provider: str, 
             # Half of the cuts end the HTTP body properly, half break it off.
             kind = {"dialect": CHAT_TURNS[name].dialect, "hard": place % 2 == 0}
             api.turns = [Turn(raw=stream[:place], **kind)]
-            check_cut(provider, outcome_of(model), whole, stream[place:])
+            check_cut(provider, outcome_of(model, GO), whole, stream[place:])
     assert len(api.asked) == len(places) + 1 > 20
     assert api.refused == []
 
@@ -106,7 +98,7 @@ def test_a_cut_of_a_real_connection_is_the_same(server: StandIn) -> None:
         stream = server.streams[0]
         for number, place in enumerate([*range(0, len(stream) - 2, 61), len(stream)]):
             server.turns.append(replace(turn, cut=place, hard=number % 2 == 0))
-            check_cut(server.name, outcome_of(model), whole, stream[place:])
+            check_cut(server.name, outcome_of(model, GO), whole, stream[place:])
     assert server.refused == []
 
 

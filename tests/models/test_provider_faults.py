@@ -15,7 +15,7 @@ from jupyter_toolcall import Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError, Stopped
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models.retrying import Patience
-from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Result, Results, User
+from jupyter_toolcall.schemes.messages import Assistant, Request, Result, Results, User
 from jupyter_toolcall.tools.tool import Tool
 from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.saved_output import mime_bundle
@@ -25,6 +25,7 @@ from tests.models.doubtful_arguments import DOUBTFUL
 from tests.standin import anthropic_turns, openai_turns
 from tests.standin.model_api import StandIn
 from tests.standin.openai_turns import chunk
+from tests.standin.talk import outcome_of
 from tests.standin.turns import Think, Turn, Use, says
 
 PEEL = Tool("peel", "Peel it.", {"type": "object", "properties": {"n": {}}})
@@ -35,20 +36,11 @@ LASTING = [400, 401, 403, 404, 413, 422]
 PEELED = Use("peel", {"n": 1})
 
 
-def heard(model: Any) -> Reply | str:
-    """Return the reply, or the one line that stands for it."""
-    try:
-        reply: Reply = model(GO)
-    except ModelError as error:
-        return str(error)
-    return reply
-
-
-def problem_and_reply_after(api: StandIn, turn: Turn, **options: Any) -> str:
-    """Return the one line that stands for a turn; the next request is answered."""
+def problem_of(api: StandIn, turn: Turn, **options: Any) -> str:
+    """Return the one line that stands for a turn, after which the next request is answered."""
     api.turns += [turn, says("here")]
     with api.model(**options) as model:
-        problem = heard(model)
+        problem = outcome_of(model, GO)
         assert isinstance(problem, str)
         assert "\n" not in problem
         assert model(GO).text == "here"
@@ -58,7 +50,7 @@ def problem_and_reply_after(api: StandIn, turn: Turn, **options: Any) -> str:
 
 @pytest.mark.parametrize("status", PASSING + LASTING)
 def test_each_status_is_one_line_that_names_it(api: StandIn, status: int) -> None:
-    problem = problem_and_reply_after(api, says(status=status, message="Just\nso."))
+    problem = problem_of(api, says(status=status, message="Just\nso."))
     assert f"({status})" in problem
     assert "Just so." in problem
 
@@ -83,7 +75,7 @@ REMEDIES: list[tuple[str, Turn, str]] = [
 
 @pytest.mark.parametrize(("provider", "turn", "remedy"), REMEDIES)
 def test_a_status_says_what_to_do(provider: str, turn: Turn, remedy: str) -> None:
-    assert remedy in problem_and_reply_after(PROVIDERS[provider](), turn)
+    assert remedy in problem_of(PROVIDERS[provider](), turn)
 
 
 BROKEN_OFF = {
@@ -95,7 +87,7 @@ BROKEN_OFF = {
 @pytest.mark.parametrize("after", range(10))
 def test_an_error_at_any_place_of_a_stream_is_one_line(api: StandIn, after: int) -> None:
     turn = says("Peeling.", PEELED, breaks_after=after)
-    problem = problem_and_reply_after(api, turn)
+    problem = problem_of(api, turn)
     assert BROKEN_OFF[api.name] in problem
     assert AGAIN in problem
 
@@ -201,7 +193,7 @@ BAD: dict[str, list[bytes]] = {
     ("provider", "raw"), [(name, raw) for name, streams in BAD.items() for raw in streams]
 )
 def test_a_bad_stream_is_one_line_and_never_mended_into_a_call(provider: str, raw: bytes) -> None:
-    assert AGAIN in problem_and_reply_after(PROVIDERS[provider](), Turn(raw=raw))
+    assert AGAIN in problem_of(PROVIDERS[provider](), Turn(raw=raw))
 
 
 HALVES = [b'"\\ud83e"', b'"\\udd54 and \\ud83e."']
@@ -294,7 +286,7 @@ def test_a_stream_that_comes_byte_by_byte_is_read(server: StandIn) -> None:
 def test_no_server_is_one_line(server: StandIn) -> None:
     with server.model() as model:
         server.__exit__()
-        problem = str(heard(model))
+        problem = str(outcome_of(model, GO))
     told = {
         "anthropic": "the connection to the API failed (ConnectError)",
         "openai": f"no server answers at {server.url}: start it",
@@ -305,7 +297,7 @@ def test_no_server_is_one_line(server: StandIn) -> None:
 def test_a_server_that_stalls_ends_at_the_timeout_and_is_not_asked_again(server: StandIn) -> None:
     patient = Patience(tries=3, sleep=lambda seconds: None)
     turn = says("Peeling.", PEELED, cut=300, hard=True, stalls=True)
-    problem = problem_and_reply_after(server, turn, patience=patient)
+    problem = problem_of(server, turn, patience=patient)
     assert "did not answer in time" in problem
     assert AGAIN in problem
     assert server.left.wait(10)
@@ -342,7 +334,7 @@ def test_what_the_listener_raises_passes_through_and_closes_the_connection(
 # -- what is asked again --------------------------------------------------------------------
 
 OVERLOADED = {"type": "overloaded_error", "code": 429, "message": "full"}
-TRIED: list[tuple[Turn, int]] = [
+REQUESTS_MADE: list[tuple[Turn, int]] = [
     *((says(status=status), 1) for status in LASTING),
     *((says(status=status), 3) for status in PASSING),
     (says(status=503, headers=(("x-should-retry", "false"),)), 1),
@@ -359,7 +351,7 @@ TRIED: list[tuple[Turn, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("turn", "times"), TRIED)
+@pytest.mark.parametrize(("turn", "times"), REQUESTS_MADE)
 def test_what_may_pass_is_asked_again_and_nothing_else(
     api: StandIn, turn: Turn, times: int
 ) -> None:
@@ -367,7 +359,7 @@ def test_what_may_pass_is_asked_again_and_nothing_else(
     waits: list[str] = []
     patience = Patience(tries=3, sleep=slept.append, chance=lambda: 0)
     api.turns += [turn] * (times - 1)
-    problem = problem_and_reply_after(api, turn, patience=patience, on_wait=waits.append)
+    problem = problem_of(api, turn, patience=patience, on_wait=waits.append)
     assert ("(asked 3 times)" in problem) == (times == 3)
     assert slept == [1, 2][: times - 1]
     notices = ["asked again in 1 s (2 of 3)", "asked again in 2 s (3 of 3)"]
@@ -382,8 +374,8 @@ def test_a_final_error_of_chat_completions_is_not_asked_again() -> None:
         says("Ja.", breaks_after=1, error={"code": 400, "message": "no"}),
     ]
     with api.model(patience=Patience(tries=3)) as model:
-        assert isinstance(heard(model), str)
-        assert isinstance(heard(model), str)
+        assert isinstance(outcome_of(model, GO), str)
+        assert isinstance(outcome_of(model, GO), str)
     assert len(api.asked) == 2
 
 

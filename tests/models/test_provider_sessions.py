@@ -109,7 +109,7 @@ def test_after_a_fault_at_any_turn_nothing_of_it_ran_and_running_again_continues
         make_fries_after_a_fault(session, turn)
     assert [call.status for call in session.calls] == ["succeeded"] * len(FLAT)
     ids = [call.id for call in session.calls[:-1]]
-    assert api.called() == [result.call for result in api.results()] == ids
+    assert api.call_ids() == [result.call for result in api.results()] == ids
 
 
 def test_broken_unknown_and_refused_calls_are_told_and_the_session_continues(
@@ -128,10 +128,10 @@ def test_broken_unknown_and_refused_calls_are_told_and_the_session_continues(
     with cooking(api, wrong, says("Sorry.", RINSE), says("I give up."), says("So.")) as session:
         session.tell("Make fries.")
     assert [call.status for call in session.calls] == [*["failed"] * 6, "succeeded"]
-    told = api.results(1)
-    assert [result.error for result in told] == [True] * 6
-    assert "NaN" in told[0].text
-    assert "not valid JSON" in told[1].text
+    results = api.results(1)
+    assert [result.error for result in results] == [True] * 6
+    assert "NaN" in results[0].text
+    assert "not valid JSON" in results[1].text
 
 
 def test_an_edited_call_a_fork_and_a_replay_keep_a_history_that_the_api_takes(
@@ -218,10 +218,10 @@ def test_each_of_five_hundred_calls_of_one_reply_has_one_result_in_their_order(
     with api.model() as model:
         session = Session(Toolbox(add), model, scheme="flat", approve="all").tell("Add.")
     assert [call.result for call in session.calls] == list(range(1, 501))
-    told = api.results(1)
-    assert [json.loads(result.text)["result"] for result in told] == list(range(1, 501))
-    assert api.called(1) == [result.call for result in told]
-    assert len({*api.called(1)}) == 500
+    results = api.results(1)
+    assert [json.loads(result.text)["result"] for result in results] == list(range(1, 501))
+    assert api.call_ids(1) == [result.call for result in results]
+    assert len({*api.call_ids(1)}) == 500
     assert (str(session), api.refused) == ("Done.", [])
 
 
@@ -240,9 +240,9 @@ def test_results_that_were_given_out_of_order_make_a_request_that_the_api_takes(
         session.tool_call_result("b", Potato(peeled=True))
         session.call_tool("a")
         session.run()
-    told = api.results(1)
-    assert [result.call for result in told] == ["a", "b", "c"]
-    assert "dropped it" in told[2].text
+    results = api.results(1)
+    assert [result.call for result in results] == ["a", "b", "c"]
+    assert "dropped it" in results[2].text
     assert [call.object for call in session.calls] == ["Potato#3", "Potato#2", ""]
 
 
@@ -259,7 +259,7 @@ def test_a_question_beside_the_work_is_asked_with_requests_that_the_api_takes(
         session.tell("An empty plate will do.")
         assert session.query("Potato#1", "What is it?") == "a raw one"
         assert session.transform("Potato#1", "Peel it.") == Potato(peeled=True)
-    saves = [api.declared(number)["save"]["parameters"] for number in range(4)]
+    saves = [api.sent_tools(number)["save"]["parameters"] for number in range(4)]
     due = [list(parameters["properties"]) for parameters in saves]
     assert due == [["fries"], ["result"], ["result"], ["result"]]
     assert session.outputs == {"fries": Plate()}
@@ -289,4 +289,4 @@ def test_a_person_is_told_which_calls_were_lost_and_the_session_continues(
             assert "Its calls did not run: Potato_peel, Potato_peel.]" in str(session)
         api.turns[:] = [says(RINSE), says("Done."), says("So.")]
         assert [call.status for call in session.tell("Go on.").calls] == ["succeeded"]
-    assert api.called(1) == []
+    assert api.call_ids(1) == []

@@ -84,7 +84,7 @@ def test_a_whole_session_calls_such_tools_and_records_their_own_names(api: Stand
         session = Session(BOX, model, scheme="flat", approve="all").tell("go")
     assert [call.tool for call in session.calls] == [name for name, _ in CALLS]
     assert [call.result for call in session.calls] == RESULTS
-    tools = [api.declared(number) for number in range(4)]
+    tools = [api.sent_tools(number) for number in range(4)]
     assert len(api.asked) == 4
     assert all(ACCEPTED.fullmatch(name) for name in tools[0])
     assert tools == [tools[0]] * 4
@@ -103,7 +103,7 @@ def test_a_name_that_the_api_takes_is_sent_as_it_is(api: StandIn) -> None:
     fits = tool(name="x" * 64)(lambda: 1)
     with asking(api, "Done.") as model:
         Session(Toolbox(fits), model, scheme="flat").tell("go")
-    assert list(api.declared(0)) == ["x" * 64]
+    assert list(api.sent_tools(0)) == ["x" * 64]
 
 
 def test_a_tool_that_was_selected_by_its_name_is_called_by_its_short_form(

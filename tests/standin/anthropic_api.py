@@ -15,7 +15,7 @@ from . import anthropic_rules as rules
 from .anthropic_cache import Cache, Thoughts
 from .anthropic_turns import said, stream
 from .anthropic_words import as_blocks
-from .model_api import Refused, Told, bad
+from .model_api import Refused, SentResult, bad
 from .model_api import StandIn as ModelApi
 from .turns import Json, Turn
 
@@ -79,7 +79,7 @@ class StandIn(ModelApi):
         error = {"type": refused.kind, "message": refused.message}
         return {"type": "error", "error": error, "request_id": "req_0001"}
 
-    def declared(self, number: int = -1) -> dict[str, Json]:
+    def sent_tools(self, number: int = -1) -> dict[str, Json]:
         body = self.asked[number].body
         later = [block["tool"]["definition"] for block in self._blocks(number, "tool_addition")]
         return {
@@ -90,12 +90,12 @@ class StandIn(ModelApi):
             for tool in (*body.get("tools", ()), *later)
         }
 
-    def called(self, number: int = -1) -> list[str]:
+    def call_ids(self, number: int = -1) -> list[str]:
         return [block["id"] for block in self._blocks(number, "tool_use")]
 
-    def results(self, number: int = -1) -> list[Told]:
+    def results(self, number: int = -1) -> list[SentResult]:
         return [
-            Told(block["tool_use_id"], str(block["content"]), block.get("is_error", False))
+            SentResult(block["tool_use_id"], str(block["content"]), block.get("is_error", False))
             for block in self._blocks(number, "tool_result")
         ]
 

@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class SentResult:
     """The result of a call in a request."""
 
     call: str
@@ -161,15 +161,15 @@ class StandIn(Served, ABC):
         """Return the body of an error."""
 
     @abstractmethod
-    def declared(self, number: int = -1) -> dict[str, Json]:
+    def sent_tools(self, number: int = -1) -> dict[str, Json]:
         """Return the tools in a request by name: `description` and `parameters`."""
 
     @abstractmethod
-    def called(self, number: int = -1) -> list[str]:
+    def call_ids(self, number: int = -1) -> list[str]:
         """Return the ids of the calls in a request, in their order."""
 
     @abstractmethod
-    def results(self, number: int = -1) -> list[Told]:
+    def results(self, number: int = -1) -> list[SentResult]:
         """Return the results of calls in a request, in their order."""
 
     # -- the server ----------------------------------------------------------------------------

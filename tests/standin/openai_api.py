@@ -13,7 +13,7 @@ import openai
 from jupyter_toolcall.models.openai import OpenAI
 
 from . import openai_rules as rules
-from .model_api import Refused, Told, bad
+from .model_api import Refused, SentResult, bad
 from .model_api import StandIn as ModelApi
 from .openai_turns import stream
 from .turns import Json, Turn
@@ -74,17 +74,17 @@ class StandIn(ModelApi):
         error = {"message": refused.message, "type": refused.kind, "code": refused.code}
         return {"error": {**error, "param": None}}
 
-    def declared(self, number: int = -1) -> dict[str, Json]:
+    def sent_tools(self, number: int = -1) -> dict[str, Json]:
         tools = [tool["function"] for tool in self.asked[number].body.get("tools", ())]
         return {tool["name"]: {"description": "", **tool} for tool in tools}
 
-    def called(self, number: int = -1) -> list[str]:
+    def call_ids(self, number: int = -1) -> list[str]:
         messages = self.asked[number].body["messages"]
         return [call["id"] for message in messages for call in message.get("tool_calls", ())]
 
-    def results(self, number: int = -1) -> list[Told]:
+    def results(self, number: int = -1) -> list[SentResult]:
         return [
-            Told(message["tool_call_id"], message["content"], _is_error(message["content"]))
+            SentResult(message["tool_call_id"], message["content"], _is_error(message["content"]))
             for message in self.asked[number].body["messages"]
             if message["role"] == "tool"
         ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.schemes.messages import (
     Assistant,
     Message,
+    Model,
     Reply,
     Request,
     Result,
@@ -49,3 +51,13 @@ def answered(request: Request, reply: Reply, *contents: str | Result, news: str 
         for call, content in zip(reply.calls, contents, strict=True)
     )
     return heard(request, reply, Results(results, news))
+
+
+def outcome_of(model: Model, request: Request) -> Reply | str:
+    """Return the reply, or the one line of the error that stands for it."""
+    try:
+        reply = model(request)
+    except ModelError as error:
+        return str(error)
+    assert reply is not None
+    return reply
