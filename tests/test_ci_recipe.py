@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from jupyter_toolcall.core.events import from_json
 from jupyter_toolcall.core.journal_entries import name
 from jupyter_toolcall.storage.notebook_files import MIME, check_session, execute, with_parsed_rows
+from tests.notebooks import write_notebook
 
 RECIPE = (Path(__file__).parent.parent / "docs" / "ci.md").read_text(encoding="utf-8")
 CELLS = (
@@ -35,9 +35,7 @@ def block(language: str) -> str:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("recorded") / "lesson.ipynb"
-    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    path = write_notebook(tmp_path_factory.mktemp("recorded") / "lesson.ipynb", *CELLS)
     execute(path).write(path)
     return path.read_text(encoding="utf-8")
 

@@ -26,6 +26,7 @@ from jupyter_toolcall.storage.notebook_files import (
 )
 from jupyter_toolcall.teaching.exercise_proofs import checked_exercises, prove
 from tests.lessons import NAMES, executed
+from tests.notebooks import write_notebook
 
 ROOT = Path(__file__).parent.parent
 CHECKED = [name for name in NAMES if "%toolchat check" in (ROOT / "notebooks" / name).read_text()]
@@ -223,10 +224,9 @@ def test_a_lesson_ends_with_at_most_six_lines_to_copy(name: str) -> None:
 @pytest.mark.parametrize("name", executed())
 def test_the_lines_to_copy_run_alone_in_a_notebook(name: str, tmp_path: Path) -> None:
     shutil.copy(ROOT / "notebooks" / "library_server.py", tmp_path)
-    load = nbformat.v4.new_code_cell("%load_ext jupyter_toolcall")
-    copied = [nbformat.v4.new_code_cell(source) for source in lines_to_copy(name)]
-    nbformat.write(nbformat.v4.new_notebook(cells=[load, *copied]), tmp_path / "own.ipynb")
-    outputs = [o for cell in execute(tmp_path / "own.ipynb").notebook.cells for o in cell.outputs]
+    cells = "%load_ext jupyter_toolcall", *lines_to_copy(name)
+    done = execute(write_notebook(tmp_path / "own.ipynb", *cells))
+    outputs = [output for cell in done.notebook.cells for output in cell.outputs]
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
 
 

@@ -13,6 +13,7 @@ from jupyter_toolcall.jupyter.options import parser
 from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.storage.notebook_files import Executed, execute
 from jupyter_toolcall.teaching import register_teaching
+from tests.notebooks import write_notebook
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,10 +28,7 @@ def blocks(language: str) -> list[str]:
 
 def run_cells(folder: Path, *cells: str) -> Executed:
     """Run the cells in a kernel without a front end; a cell that fails stops nothing."""
-    path = folder / "readme.ipynb"
-    sources = [nbformat.v4.new_code_cell(source) for source in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=sources), path)
-    return execute(path, halts=False)
+    return execute(write_notebook(folder / "readme.ipynb", *cells), halts=False)
 
 
 def printed(cell: nbformat.NotebookNode) -> str:

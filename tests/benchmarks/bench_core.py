@@ -12,13 +12,13 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.schemes.messages import Request
+from tests.benchmarks.workload import spent, step, steps
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = str(ROOT / "jupyter_toolcall")
@@ -43,25 +43,6 @@ print((time.process_time() - began) * 1000)
 """
 
 
-def step(x: int) -> int:
-    """Add one."""
-    return x + 1
-
-
-def spent(function: Callable[[], object]) -> float:
-    """Return the seconds of CPU that a function took."""
-    began = time.process_time()
-    function()
-    return time.process_time() - began
-
-
-def session_of(count: int, scheme: str, jobs: int = 1, approve: str = "all") -> Session:
-    script: list[Any] = [("selectTools", {"tools": ["step"]})] if scheme == "select" else []
-    script += [("step", {"x": n}) for n in range(count)]
-    model, box = Scripted([*script, "done"]), Toolbox(step)
-    return Session(box, model, scheme=scheme, approve=approve, jobs=jobs).ask("go")
-
-
 def bare(count: int) -> None:
     """The same calls by hand: a stub model, a look-up, a call, a history."""
     model = Scripted([("step", {"x": n}) for n in range(count)])
@@ -78,8 +59,8 @@ def bare(count: int) -> None:
 def calls(scheme: str, most: int) -> None:
     for count in (most // 10, most, 10 * most):
         times = 5 if count < 10_000 else 2
-        floor = min(spent(lambda n=count: bare(n)) for _ in range(times))  # type: ignore[misc]
-        ours = min(spent(session_of(count, scheme).run) for _ in range(times))
+        floor = min(spent(lambda n=count: bare(n)).cpu for _ in range(times))  # type: ignore[misc]
+        ours = min(spent(steps(count, scheme).run).cpu for _ in range(times))
         print(
             f"a call of {count:>6,}, scheme {scheme:<6}  {ours / count * 1e6:8.1f} µs"
             f"   bare loop {floor / count * 1e6:5.1f} µs   ratio {ours / floor:6.1f}"
@@ -99,7 +80,7 @@ def together(count: int) -> None:
     took = {jobs: min(_elapsed(jobs) for _ in range(5)) for jobs in (1, 4)}
     costs = {1: 0.0, 4: 0.0}
     for jobs in costs:
-        costs[jobs] = min(spent(session_of(count, "flat", jobs).run) for _ in range(5))
+        costs[jobs] = min(spent(steps(count, jobs=jobs).run).cpu for _ in range(5))
     print(
         f"4 calls of 50 ms, jobs=4   {took[4] * 1e3:8.1f} ms   jobs=1 {took[1] * 1e3:6.1f} ms"
         f"   ratio {took[4] / took[1]:4.2f}   one call alone, jobs=4 / jobs=1"
@@ -110,10 +91,7 @@ def together(count: int) -> None:
 def _elapsed(jobs: int) -> float:
     calls = [("wait", {"ms": 50}) for _ in range(4)]
     session = Session(Toolbox(wait), Scripted([calls, "done"]), scheme="flat", jobs=jobs)
-    asked = session.ask("go")
-    began = time.perf_counter()
-    asked.run()
-    return time.perf_counter() - began
+    return spent(session.ask("go").run).wall
 
 
 def passed() -> None:
@@ -125,7 +103,7 @@ def passed() -> None:
         if event == "call" and PACKAGE in code.co_filename and code.co_name[0] != "<":
             functions.add((code.co_filename, code.co_qualname))
 
-    session = session_of(3, "flat", approve="ask").run()
+    session = steps(3, approve="ask").run()
     for _ in range(2):
         # What is read once, at the first call, is not what each passes through.
         functions.clear()
@@ -137,7 +115,7 @@ def passed() -> None:
 
 
 def kept(count: int) -> None:
-    few, many = (len(session_of(n, "flat").run().journal.dumps()) for n in (100, 100 + count))
+    few, many = (len(steps(n).run().journal.dumps()) for n in (100, 100 + count))
     print(f"journal, bytes a call      {(many - few) / count:8.0f}   goal {GOAL_JOURNAL}")
 
 
@@ -148,7 +126,7 @@ def memory(count: int) -> None:
 
 def retained(count: int) -> int:
     """Return the bytes that the calls of a session keep once it has run, without its script."""
-    session = session_of(count, "flat")
+    session = steps(count)
     gc.collect()
     tracemalloc.start()
     session.run()

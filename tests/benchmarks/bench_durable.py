@@ -12,7 +12,6 @@ import os
 import pickle
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.storage.value_store import ValueFolder
+from tests.benchmarks.workload import Spent, spent, steps
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 DEPENDENT = max(CALLS // 100, 1)
@@ -60,11 +60,6 @@ def follow(before: Number, number: int) -> Number:
     return Number((31 * number + 17 * before.value) % 1_000_003)
 
 
-def step(x: int) -> int:
-    """Add one."""
-    return x + 1
-
-
 @dataclass
 class Counting(Files):
     """This machine's files, with a count of the syncs."""
@@ -85,20 +80,6 @@ class _Counted(File):
         super().sync()
 
 
-@dataclass(frozen=True)
-class Spent:
-    """Seconds of CPU, and seconds."""
-
-    cpu: float
-    wall: float
-
-
-def spent(function: Callable[[], object]) -> Spent:
-    wall, cpu = time.perf_counter(), time.process_time()
-    function()
-    return Spent(time.process_time() - cpu, time.perf_counter() - wall)
-
-
 def least(times: int, one: Callable[[], Spent]) -> Spent:
     """Return the least of some runs: the rest is what else the machine does."""
     found = [one() for _ in range(times)]
@@ -112,12 +93,6 @@ def written(folder: Path, files: Files) -> Iterator[tuple[Journal, Path]]:
     kept = open_journal(path, signer(folder), files)
     yield kept.journal, path
     kept.close()
-
-
-def plain(journal: Journal | None = None) -> Session:
-    script = [("step", {"x": n}) for n in range(CALLS)]
-    model = Scripted([*script, "done"])
-    return Session(Toolbox(step), model, scheme="flat", approve="all", journal=journal).ask("go")
 
 
 def graph(dependent: range, journal: Journal | None = None) -> Session:
@@ -148,11 +123,11 @@ def by_hand(folder: Path, size: int, syncs: int) -> Spent:
 
 
 def calls(folder: Path) -> None:
-    memory = least(TIMES, lambda: spent(plain().run))
+    memory = least(TIMES, lambda: spent(steps(CALLS).run))
     disk, floor, sync, files = [], [], [], Counting()
     for _ in range(TIMES):
         with written(folder, files) as (journal, path):
-            session, before = plain(journal), path.stat().st_size
+            session, before = steps(CALLS, journal=journal), path.stat().st_size
             files.syncs = 0
             disk.append(spent(session.run))
             size, syncs = path.stat().st_size - before, files.syncs
@@ -211,9 +186,7 @@ def switches() -> None:
 
 
 def loading(folder: Path, count: int = 10 * CALLS) -> None:
-    script = [("step", {"x": n}) for n in range(count)]
-    model = Scripted([*script, "done"])
-    session = Session(Toolbox(step), model, scheme="flat", approve="all").tell("go")
+    session = steps(count).run()
     seal = signer(folder)
     text = session.journal.dumps(seal)
     floor = least(TIMES, lambda: spent(lambda: [json.loads(line) for line in text.splitlines()]))
@@ -230,9 +203,7 @@ def sizes() -> None:
 
 
 def graph_of(count: int) -> Any:
-    script = [("step", {"x": n}) for n in range(count)]
-    session = Session(Toolbox(step), Scripted([*script, "done"]), scheme="flat", approve="all")
-    return session.tell("go")._repr_mimebundle_()[MIME]
+    return steps(count).run()._repr_mimebundle_()[MIME]
 
 
 def values(folder: Path) -> None:

@@ -31,6 +31,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.maps.mapped_session import SessionSummary
 from jupyter_toolcall.maps.workers import VERSION, Probe, probe
+from tests.benchmarks.workload import spent
 
 ROOT = Path(__file__).parents[2]
 CALLS = 10
@@ -80,12 +81,6 @@ def mapped(pool: Executor, count: int, name: str) -> None:
     assert len(sessions.finished) == count, sessions
 
 
-def timed(function: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    function()
-    return time.perf_counter() - began
-
-
 # -- workers -----------------------------------------------------------------------------------
 
 
@@ -128,7 +123,7 @@ def measure(took: dict[str, float], name: str, work: Callable[[], object], pool:
         return float(pool.submit(time.process_time).result()) + time.process_time()
 
     before = cpu()
-    took[name] = took.get(name, 0) + timed(work)
+    took[name] = took.get(name, 0) + spent(work).wall
     took[f"cpu {name}"] = took.get(f"cpu {name}", 0) + cpu() - before
 
 
@@ -147,7 +142,7 @@ def sync_time(folder: str) -> float:
         for _ in range(50):
             file.write(b"x" * 300)
             file.flush()
-            times.append(timed(lambda: os.fsync(file.fileno())))
+            times.append(spent(lambda: os.fsync(file.fileno())).wall)
     return statistics.median(times) * 1000
 
 
@@ -225,7 +220,7 @@ def journal_limits(most: int) -> None:
         session = Session(adds(), script("add", "x", count), scheme="flat", approve="all")
         session.tell("Add.")
         text = session.journal.dumps(lambda line: "0" * 32)
-        seconds = timed(partial(Journal.salvage, text))
+        seconds = spent(partial(Journal.salvage, text)).wall
         sizes[count] = len(text), seconds
         row(f"measured: {count:,} calls", f"{len(text) / 1e6:.1f} MB", f"read in {seconds:.2f} s")
     size, seconds = (MOST / most * figure for figure in sizes[most])
@@ -235,7 +230,7 @@ def journal_limits(most: int) -> None:
 def main(count: int = 200) -> None:
     disk = tempfile.gettempdir()
     shared = "/dev/shm" if os.path.isdir("/dev/shm") else disk
-    own = statistics.median(timed(lambda: count_words(0)) for _ in range(20)) * 1000
+    own = statistics.median(spent(lambda: count_words(0)).wall for _ in range(20)) * 1000
     print(f"One call of the tool takes {own:.1f} ms.")
     with tempfile.TemporaryDirectory(dir=shared) as folder:
         os.environ["JUPYTER_TOOLCALL_DATA"] = folder

@@ -18,7 +18,7 @@ from typing import Any
 from playwright.sync_api import CDPSession, Page, Route, sync_playwright
 
 import jupyter_toolcall
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Session
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.notebook_files import MIME
@@ -27,6 +27,7 @@ from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.graph import graph_row
 from jupyter_toolcall.view.saved_output import mime_bundle
 from tests.benchmarks.bench_graph import session
+from tests.benchmarks.workload import string
 
 ADDED, GLIDE = 20, 300
 """Calls that are added, and milliseconds in which the drawing has come to rest."""
@@ -92,30 +93,11 @@ MANY = """async count => {
 
 
 @dataclass(frozen=True)
-class Bead:
-    """One more object on the string."""
-
-    number: int
-
-    def next(self) -> Bead:
-        """Return the bead after this one."""
-        return Bead(self.number + 1)
-
-
-@dataclass(frozen=True)
 class Held:
     """What a page holds: megabytes of values, and elements."""
 
     heap: float
     elements: int
-
-
-def string(count: int) -> Session:
-    """Return a finished session of so many calls, each of which made an object."""
-    script = Scripted([*[("Bead_next", {})] * count, "Done."])
-    inputs = {"bead": Bead(0)}
-    session = Session(Toolbox(Bead), script, scheme="flat", inputs=inputs, approve="all")
-    return session.ask("Go on.").run()
 
 
 def mime(session: Session) -> str:
@@ -178,7 +160,7 @@ def work(page: Page) -> CDPSession:
 
 def first(page: Page, nodes: int) -> None:
     """Measure the first picture of a saved session, five times."""
-    text = mime(string(nodes // 10))
+    text = mime(string(nodes // 10).run())
     devtools = work(page)
     before = main_thread(devtools)
     best = min(page.evaluate(FIRST, text) for _ in range(5))
@@ -232,7 +214,7 @@ def added(page: Page, nodes: int) -> None:
 def memory(page: Page, nodes: int) -> None:
     """Measure what many appends leave behind, the first half and the second."""
     devtools = page.context.new_cdp_session(page)
-    page.evaluate(OPEN, mime(string(nodes // 10)))
+    page.evaluate(OPEN, mime(string(nodes // 10).run()))
     before = held(devtools)
     page.evaluate(MANY, nodes // 2)
     half = held(devtools)

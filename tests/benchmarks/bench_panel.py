@@ -14,37 +14,18 @@ import sys
 import time
 from dataclasses import dataclass
 
-from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.json_data import sendable_data
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.view.contract import Notice
 from jupyter_toolcall.view.saved_output import mime_bundle
+from tests.benchmarks.workload import spent, steps, string
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 8_000
 PATIENCE = 30.0
 """Seconds of CPU: what is expected to take longer is estimated from smaller runs."""
 GOAL_REPLY = 1.2
 """How many times as much as in replies of their own calls in one reply may cost."""
-
-
-@dataclass(frozen=True)
-class Bead:
-    """One more object on the string."""
-
-    number: int
-
-    def next(self) -> Bead:
-        """Return the bead after this one."""
-        return Bead(self.number + 1)
-
-
-def string(count: int) -> Session:
-    """Return a session that will make so many objects, one a turn."""
-    script = Scripted([("Bead_next", {})] * count)
-    box = Toolbox(Bead)
-    inputs = {"bead": Bead(0)}
-    return Session(box, script, scheme="flat", inputs=inputs, approve="all").ask("Go on.")
 
 
 def appended(count: int) -> tuple[float, float]:
@@ -69,31 +50,17 @@ def saved(count: int) -> tuple[float, float, float]:
     root = session.journal.path(session.head)[0].id
     began = time.process_time()
     made = mime_bundle(session.cursor, PanelController(session, lambda notice: None).whole(), root)
-    spent = time.process_time() - began
-    return len(json.dumps(made[MIME])) / count, len(made["image/svg+xml"]), spent
-
-
-def step(x: int) -> int:
-    """Add one."""
-    return x + 1
-
-
-def of_steps(count: int, together: bool) -> Session:
-    """Return a session of so many calls: all in one reply, or one a reply."""
-    calls = [("step", {"x": n}) for n in range(count)]
-    script = Scripted([calls, "done"] if together else [*calls, "done"])
-    return Session(Toolbox(step), script, scheme="flat", approve="all").ask("Go on.")
+    took = time.process_time() - began
+    return len(json.dumps(made[MIME])) / count, len(made["image/svg+xml"]), took
 
 
 def seconds(count: int, together: bool, panel: bool) -> float:
     """Return the seconds of CPU that so many calls take, with a panel or without one."""
-    session = of_steps(count, together)
-    began = time.process_time()
-    if panel:
-        asyncio.run(PanelController(session, send=lambda notice: None).run())
-    else:
-        session.run()
-    return time.process_time() - began
+    session = steps(count, together=together)
+    if not panel:
+        return spent(session.run).cpu
+    controller = PanelController(session, send=lambda notice: None)
+    return spent(lambda: asyncio.run(controller.run())).cpu
 
 
 @dataclass(frozen=True)
@@ -138,9 +105,9 @@ def replies() -> None:
 def main() -> None:
     print("  calls  B an append  µs a publish  MIME B/call     SVG B      s")
     for count in (max(CALLS // 64, 1), max(CALLS // 8, 1), max(CALLS * 5 // 8, 1)):
-        size, spent = appended(count)
+        size, published = appended(count)
         mime, svg, took = saved(count)
-        print(f"{count:7} {size:12.0f} {spent:13.0f} {mime:12.0f} {svg:9.0f} {took:6.2f}")
+        print(f"{count:7} {size:12.0f} {published:13.0f} {mime:12.0f} {svg:9.0f} {took:6.2f}")
     replies()
 
 

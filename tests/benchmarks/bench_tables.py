@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +26,7 @@ from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.sources.toolsets import toolset_function
 from jupyter_toolcall.toolsets import tables
+from tests.benchmarks.workload import spent
 
 ROUNDS = 5
 EIGHTH = "n1 > 0.5 AND city = 'Rome'"
@@ -59,13 +59,6 @@ class Measured:
     whole: float
 
 
-def spent(function: Callable[[], object]) -> float:
-    """Return the seconds that a function took."""
-    began = time.perf_counter()
-    function()
-    return time.perf_counter() - began
-
-
 def table(rows: int) -> pd.DataFrame:
     """Return a table of numbers, texts and dates, a tenth of one column missing."""
     numbers = np.random.default_rng(1)
@@ -94,7 +87,7 @@ def whole_call(value: Any, tool: str, arguments: dict[str, Any]) -> float:
         panel.receive({"type": "hello"})
         panel.apply_commands()
 
-    seconds = spent(call)
+    seconds = spent(call).wall
     assert session.calls[0].status == "succeeded", session.calls[0].outcome
     return seconds
 
@@ -126,8 +119,8 @@ def measured(rows: int) -> Iterator[Measured]:
             assert function is not None
             times = [
                 (
-                    spent(partial(by_duckdb, value, query)),
-                    spent(partial(function, value, **arguments)),
+                    spent(partial(by_duckdb, value, query)).wall,
+                    spent(partial(function, value, **arguments)).wall,
                     whole_call(value, tool, arguments),
                 )
                 for _ in range(ROUNDS)

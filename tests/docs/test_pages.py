@@ -9,13 +9,13 @@ import venv
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pandas
 import pytest
 
 from jupyter_toolcall import cli
 from jupyter_toolcall.sources.table_tools import derive_column
 from jupyter_toolcall.storage.notebook_files import execute
+from tests.notebooks import write_notebook
 from tests.packaging.test_packages import run
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -65,11 +65,9 @@ WITH_CODE = [
 
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_the_code_of_a_guide_runs(page: Path, tmp_path: Path) -> None:
-    cells = [nbformat.v4.new_code_cell(block.strip()) for block in blocks(page, "python")]
-    path = tmp_path / "guide.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    done = execute(path)
-    assert len(done.sessions) >= sum(cell.source.startswith("%%toolchat") for cell in cells)
+    cells = [block.strip() for block in blocks(page, "python")]
+    done = execute(write_notebook(tmp_path / "guide.ipynb", *cells))
+    assert len(done.sessions) >= sum(cell.startswith("%%toolchat") for cell in cells)
 
 
 def test_the_guides_that_run_each_time_have_code() -> None:

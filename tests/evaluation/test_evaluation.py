@@ -254,11 +254,6 @@ def test_tokens_by_hand(text: str, count: int) -> None:
     assert tokens(text) == count
 
 
-def test_a_cache_serves_the_longest_beginning_of_all_earlier_requests() -> None:
-    texts = ["one two three", "one two four", "one five", "one two four five", "six"]
-    assert served(texts) == [0, 2, 1, 3, 0]
-
-
 @given(st.lists(st.text("abAB 12_.{\n", max_size=30), max_size=6))
 def test_never_more_is_served_than_there_is_and_all_of_what_was_sent_before(
     texts: list[str],

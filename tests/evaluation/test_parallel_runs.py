@@ -27,7 +27,7 @@ from jupyter_toolcall.evaluation.results_folder import ResultsFolder
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.executors import executor_named
 from tests.standin.openai_api import KEY, MODEL, StandIn
-from tests.standin.openai_turns import says
+from tests.standin.turns import says
 
 FILE = Path(__file__).parents[1] / "tasks.py"
 SCHEMES = ["flat", "select"]

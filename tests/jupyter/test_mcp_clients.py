@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall.jupyter.mcp_server import HttpServer
-from tests.jupyter.test_mcp_server import CUT, finished, run, served
+from tests.jupyter.test_mcp_server import CUT, finished, served
 
 pytestmark = pytest.mark.long
 PACKAGES = ("@modelcontextprotocol/client@2", "@modelcontextprotocol/inspector@2")
@@ -67,36 +67,30 @@ async def inspect(folder: Path, server: HttpServer, token: str, *more: str) -> t
     return await node(folder, program, *address, *header, *more)
 
 
-def test_the_typescript_sdk_calls_and_is_told_what_the_person_changed(folder: Path) -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server):
-            call = json.dumps({"name": "cut", "arguments": CUT})
-            program = asyncio.create_task(node(folder, "call.mjs", server.url, server.token, call))
-            await host.decide("edit", arguments={"loaf": "Loaf#1", "thickness": 2}, reason="")
-            status, printed = await program
-            assert status == 0, printed
-            assert printed["result"]["note"] == "The person changed thickness from 3 to 2."
-            assert json.loads(printed["read"]) == {"slices": 30, "thickness": 2}
-            assert "cut" in printed["tools"]
-            assert host.panel.session.calls[0].asked_call.by == "mcp:typescript"
-
-    run(test())
+async def test_the_typescript_sdk_calls_and_is_told_what_the_person_changed(folder: Path) -> None:
+    async with served(finished()) as (host, server):
+        call = json.dumps({"name": "cut", "arguments": CUT})
+        program = asyncio.create_task(node(folder, "call.mjs", server.url, server.token, call))
+        await host.decide("edit", arguments={"loaf": "Loaf#1", "thickness": 2}, reason="")
+        status, printed = await program
+        assert status == 0, printed
+        assert printed["result"]["note"] == "The person changed thickness from 3 to 2."
+        assert json.loads(printed["read"]) == {"slices": 30, "thickness": 2}
+        assert "cut" in printed["tools"]
+        assert host.panel.session.calls[0].asked_call.by == "mcp:typescript"
 
 
-def test_the_inspector_lists_calls_and_reads_and_not_without_the_token(folder: Path) -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server):
-            token = server.token
-            _, listed = await inspect(folder, server, token, "--method", "tools/list")
-            assert [tool["name"] for tool in listed["tools"]][-3:] == ["cut", "count", "fail"]
-            call = ("--method", "tools/call", "--tool-name", "count", "--tool-arg", "loaf=Loaf#1")
-            _, called = await inspect(folder, server, token, *call)
-            assert called["structuredContent"]["result"] == 0
-            read = ("--method", "resources/read", "--uri", "toolcall://session/session.md")
-            _, text = await inspect(folder, server, token, *read)
-            assert "asked by mcp:" in text["contents"][0]["text"]
-            status, _ = await inspect(folder, server, "", *call)
-            assert status != 0
-            assert len(host.panel.session.calls) == 1
-
-    run(test())
+async def test_the_inspector_lists_calls_and_reads_and_not_without_the_token(folder: Path) -> None:
+    async with served(finished(approve="all")) as (host, server):
+        token = server.token
+        _, listed = await inspect(folder, server, token, "--method", "tools/list")
+        assert [tool["name"] for tool in listed["tools"]][-3:] == ["cut", "count", "fail"]
+        call = ("--method", "tools/call", "--tool-name", "count", "--tool-arg", "loaf=Loaf#1")
+        _, called = await inspect(folder, server, token, *call)
+        assert called["structuredContent"]["result"] == 0
+        read = ("--method", "resources/read", "--uri", "toolcall://session/session.md")
+        _, text = await inspect(folder, server, token, *read)
+        assert "asked by mcp:" in text["contents"][0]["text"]
+        status, _ = await inspect(folder, server, "", *call)
+        assert status != 0
+        assert len(host.panel.session.calls) == 1

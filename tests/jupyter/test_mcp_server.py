@@ -7,7 +7,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -146,13 +146,6 @@ def finished(*tools: Any, **options: Any) -> Session:
     return Session(toolbox, Scripted(["Done.", "Done again."]), **options).tell("Bread!").run()
 
 
-def run(test: Awaitable[None]) -> None:
-    async def main() -> None:
-        await test
-
-    asyncio.run(main())
-
-
 def data(result: Any) -> Any:
     return result.structured_content
 
@@ -160,208 +153,166 @@ def data(result: Any) -> Any:
 # -- calls ---------------------------------------------------------------------------------------
 
 
-def test_a_result_that_is_an_object_is_its_name_in_text_and_data_and_a_link() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
-            result = await agent.call_tool("cut", CUT)
-            text, link = result.content
-            assert data(result)["result"] == "Loaf#2"
-            assert data(result)["objects"] == ["Loaf#2"]
-            assert json.loads(text.text) == data(result)
-            assert link.name == "Loaf#2"
-            assert host.panel.session["Loaf#2"] == Loaf(20, 3)
-            read = await agent.call_tool(
-                "call_tool", {"tool": "count", "arguments": {"loaf": "Loaf#2"}}
-            )
-            assert data(read)["result"] == 20
-
-    run(test())
+async def test_a_result_that_is_an_object_is_its_name_in_text_and_data_and_a_link() -> None:
+    async with served(finished(approve="all")) as (host, server), client(server) as agent:
+        result = await agent.call_tool("cut", CUT)
+        text, link = result.content
+        assert data(result)["result"] == "Loaf#2"
+        assert data(result)["objects"] == ["Loaf#2"]
+        assert json.loads(text.text) == data(result)
+        assert link.name == "Loaf#2"
+        assert host.panel.session["Loaf#2"] == Loaf(20, 3)
+        read = await agent.call_tool(
+            "call_tool", {"tool": "count", "arguments": {"loaf": "Loaf#2"}}
+        )
+        assert data(read)["result"] == 20
 
 
-def test_a_call_is_recorded_with_who_asked_and_the_sessions_model_is_not_asked() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server):
-            async with client(server, "claude-code") as agent:
-                await agent.call_tool("cut", CUT)
-            session = host.panel.session
-            replied = [entry for entry in session.journal if entry.meta.get("by")]
-            assert [entry.meta["by"] for entry in replied] == ["mcp:claude-code"]
-            assert host.panel.whole().calls[0].by == "mcp:claude-code"
-            assert host.panel.whole().session[0].phase == "finished"
-            assert session.text == "Done."
-
-    run(test())
-
-
-def test_the_person_continues_with_a_prompt_and_the_model_sees_what_the_client_did() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
+async def test_a_call_is_recorded_with_who_asked_and_the_sessions_model_is_not_asked() -> None:
+    async with served(finished(approve="all")) as (host, server):
+        async with client(server, "claude-code") as agent:
             await agent.call_tool("cut", CUT)
-            session = host.panel.session.tell("Go on.")
-            assert session.text == "Done again."
-            messages = session.requests[-1].request.messages
-            assert "Loaf#2" in str(messages)
-
-    run(test())
-
-
-def test_an_unchanged_replay_of_a_session_with_clients_adds_nothing() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
-            await agent.call_tool("cut", CUT)
-            await agent.call_tool("count", {"loaf": "Loaf#2"})
         session = host.panel.session
-        size = len(session.journal)
-        again = session.replay().run()
-        assert len(session.journal) == size
-        assert again.head == session.head
+        replied = [entry for entry in session.journal if entry.meta.get("by")]
+        assert [entry.meta["by"] for entry in replied] == ["mcp:claude-code"]
+        assert host.panel.whole().calls[0].by == "mcp:claude-code"
+        assert host.panel.whole().session[0].phase == "finished"
+        assert session.text == "Done."
 
-    run(test())
+
+async def test_the_person_continues_with_a_prompt_and_the_model_sees_what_the_client_did() -> None:
+    async with served(finished(approve="all")) as (host, server), client(server) as agent:
+        await agent.call_tool("cut", CUT)
+        session = host.panel.session.tell("Go on.")
+        assert session.text == "Done again."
+        messages = session.requests[-1].request.messages
+        assert "Loaf#2" in str(messages)
 
 
-def test_an_edit_of_an_earlier_call_runs_the_calls_of_clients_that_depend_on_it() -> None:
-    async def test() -> None:
-        model = Scripted([("cut", CUT), "Done."])
-        options: dict[str, Any] = {"scheme": "flat", "inputs": {"loaf": Loaf()}, "approve": "all"}
-        session = Session(Toolbox(cut, count), model, **options).tell("Bread!")
-        async with served(session) as (host, server), client(server) as agent:
-            assert data(await agent.call_tool("count", {"loaf": "Loaf#2"}))["result"] == 20
-            edited = host.panel.session.edit("call_1", loaf="Loaf#1", thickness=6).run()
-            assert [call.result for call in edited.calls] == ["Loaf#2", 10]
-            assert edited.calls[1].asked_call.by == "mcp:tester"
-            assert edited.text == "Done."
+async def test_an_unchanged_replay_of_a_session_with_clients_adds_nothing() -> None:
+    async with served(finished(approve="all")) as (host, server), client(server) as agent:
+        await agent.call_tool("cut", CUT)
+        await agent.call_tool("count", {"loaf": "Loaf#2"})
+    session = host.panel.session
+    size = len(session.journal)
+    again = session.replay().run()
+    assert len(session.journal) == size
+    assert again.head == session.head
 
-    run(test())
+
+async def test_an_edit_of_an_earlier_call_runs_the_calls_of_clients_that_depend_on_it() -> None:
+    model = Scripted([("cut", CUT), "Done."])
+    options: dict[str, Any] = {"scheme": "flat", "inputs": {"loaf": Loaf()}, "approve": "all"}
+    session = Session(Toolbox(cut, count), model, **options).tell("Bread!")
+    async with served(session) as (host, server), client(server) as agent:
+        assert data(await agent.call_tool("count", {"loaf": "Loaf#2"}))["result"] == 20
+        edited = host.panel.session.edit("call_1", loaf="Loaf#1", thickness=6).run()
+        assert [call.result for call in edited.calls] == ["Loaf#2", 10]
+        assert edited.calls[1].asked_call.by == "mcp:tester"
+        assert edited.text == "Done."
 
 
 @pytest.mark.parametrize("scheme", ["flat", "select", "current"])
 @pytest.mark.parametrize("native", [False, True])
-def test_a_client_calls_a_tool_whatever_the_scheme_of_the_sessions_model(
+async def test_a_client_calls_a_tool_whatever_the_scheme_of_the_sessions_model(
     scheme: str, native: bool
 ) -> None:
-    async def test() -> None:
-        session = finished(approve="all", scheme=scheme, native=native)
-        async with served(session) as (host, server), client(server) as agent:
-            assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
-            assert host.panel.session.tell("Go on.").text == "Done again."
-
-    run(test())
+    session = finished(approve="all", scheme=scheme, native=native)
+    async with served(session) as (host, server), client(server) as agent:
+        assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
+        assert host.panel.session.tell("Go on.").text == "Done again."
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_clients_of_old_and_new_protocols_are_served(mode: str) -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server):
-            async with client(server, "old", mode) as agent:
-                assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
-            assert host.panel.session.calls[0].asked_call.by == "mcp:old"
-
-    run(test())
+async def test_clients_of_old_and_new_protocols_are_served(mode: str) -> None:
+    async with served(finished(approve="all")) as (host, server):
+        async with client(server, "old", mode) as agent:
+            assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
+        assert host.panel.session.calls[0].asked_call.by == "mcp:old"
 
 
-def test_a_call_that_fails_is_an_error_with_the_tools_message() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (_, server), client(server) as agent:
-            result = await agent.call_tool("fail", {"loaf": "Loaf#1"})
-            assert result.is_error
-            assert "it fell" in data(result)["error"]
-            unknown = await agent.call_tool("cuts", CUT)
-            assert "Did you mean cut?" in data(unknown)["error"]
-            wrong = await agent.call_tool("cut", {"loaf": "Loaf#9", "thickness": 3})
-            assert "there is no object 'Loaf#9'" in data(wrong)["error"]
-
-    run(test())
+async def test_a_call_that_fails_is_an_error_with_the_tools_message() -> None:
+    async with served(finished(approve="all")) as (_, server), client(server) as agent:
+        result = await agent.call_tool("fail", {"loaf": "Loaf#1"})
+        assert result.is_error
+        assert "it fell" in data(result)["error"]
+        unknown = await agent.call_tool("cuts", CUT)
+        assert "Did you mean cut?" in data(unknown)["error"]
+        wrong = await agent.call_tool("cut", {"loaf": "Loaf#9", "thickness": 3})
+        assert "there is no object 'Loaf#9'" in data(wrong)["error"]
 
 
-def test_outputs_are_saved_by_a_client() -> None:
-    async def test() -> None:
-        session = finished(approve="all", outputs={"toast": Loaf})
-        async with served(session) as (host, server), client(server) as agent:
-            await agent.call_tool("cut", CUT)
-            assert "save" in [listed.name for listed in (await agent.list_tools()).tools]
-            await agent.call_tool("save", {"toast": "Loaf#2"})
-            assert host.panel.session.outputs == {"toast": Loaf(20, 3)}
-
-    run(test())
+async def test_outputs_are_saved_by_a_client() -> None:
+    session = finished(approve="all", outputs={"toast": Loaf})
+    async with served(session) as (host, server), client(server) as agent:
+        await agent.call_tool("cut", CUT)
+        assert "save" in [listed.name for listed in (await agent.list_tools()).tools]
+        await agent.call_tool("save", {"toast": "Loaf#2"})
+        assert host.panel.session.outputs == {"toast": Loaf(20, 3)}
 
 
 # -- the person decides --------------------------------------------------------------------------
 
 
-def test_a_call_waits_for_the_person_and_the_client_is_told_meanwhile() -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server), client(server) as agent:
-            messages: list[str] = []
+async def test_a_call_waits_for_the_person_and_the_client_is_told_meanwhile() -> None:
+    async with served(finished()) as (host, server), client(server) as agent:
+        messages: list[str] = []
 
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                messages.append(message or "")
+        async def progress(done: float, total: float | None, message: str | None) -> None:
+            messages.append(message or "")
 
-            asked = asyncio.create_task(agent.call_tool("cut", CUT, progress_callback=progress))
-            call = await host.waiting()
-            await until(lambda: messages)
-            assert call.id in messages[0]
-            assert "cut" in messages[0]
-            assert host.notices[-1].rows.session[0].phase == "waiting"
-            await host.decide("approve")
-            assert data(await asked)["result"] == "Loaf#2"
-            assert "note" not in data(await asked)
-
-    run(test())
+        asked = asyncio.create_task(agent.call_tool("cut", CUT, progress_callback=progress))
+        call = await host.waiting()
+        await until(lambda: messages)
+        assert call.id in messages[0]
+        assert "cut" in messages[0]
+        assert host.notices[-1].rows.session[0].phase == "waiting"
+        await host.decide("approve")
+        assert data(await asked)["result"] == "Loaf#2"
+        assert "note" not in data(await asked)
 
 
-def test_the_client_is_told_what_the_person_changed() -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server), client(server) as agent:
-            asked = asyncio.create_task(agent.call_tool("cut", CUT))
-            await host.decide("edit", arguments={"loaf": "Loaf#1", "thickness": 2}, reason="thin")
-            result = data(await asked)
-            assert result["note"] == "The person changed thickness from 3 to 2. Reason: thin"
-            assert result["result"] == "Loaf#2"
-            assert host.panel.session["Loaf#2"].thickness == 2
-
-    run(test())
+async def test_the_client_is_told_what_the_person_changed() -> None:
+    async with served(finished()) as (host, server), client(server) as agent:
+        asked = asyncio.create_task(agent.call_tool("cut", CUT))
+        await host.decide("edit", arguments={"loaf": "Loaf#1", "thickness": 2}, reason="thin")
+        result = data(await asked)
+        assert result["note"] == "The person changed thickness from 3 to 2. Reason: thin"
+        assert result["result"] == "Loaf#2"
+        assert host.panel.session["Loaf#2"].thickness == 2
 
 
-def test_a_rejection_is_an_error_with_the_persons_reason() -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server), client(server) as agent:
-            asked = asyncio.create_task(agent.call_tool("cut", CUT))
-            await host.decide("reject", reason="too thick")
-            result = await asked
-            assert result.is_error
-            note = "The person rejected this call; the tool did not run. Reason: too thick"
-            assert data(result)["note"] == note
-            assert data(result)["status"] == "rejected"
-
-    run(test())
+async def test_a_rejection_is_an_error_with_the_persons_reason() -> None:
+    async with served(finished()) as (host, server), client(server) as agent:
+        asked = asyncio.create_task(agent.call_tool("cut", CUT))
+        await host.decide("reject", reason="too thick")
+        result = await asked
+        assert result.is_error
+        note = "The person rejected this call; the tool did not run. Reason: too thick"
+        assert data(result)["note"] == note
+        assert data(result)["status"] == "rejected"
 
 
-def test_a_rejection_of_the_policy_says_that_no_person_did_it() -> None:
-    async def test() -> None:
-        async with (
-            served(finished(approve=[("*", "reject")])) as (_, server),
-            client(server) as agent,
-        ):
-            result = await agent.call_tool("cut", CUT)
-            assert data(result)["note"].startswith("The policy rejected this call")
-
-    run(test())
+async def test_a_rejection_of_the_policy_says_that_no_person_did_it() -> None:
+    async with (
+        served(finished(approve=[("*", "reject")])) as (_, server),
+        client(server) as agent,
+    ):
+        result = await agent.call_tool("cut", CUT)
+        assert data(result)["note"].startswith("The policy rejected this call")
 
 
-def test_an_answer_of_the_person_is_the_result() -> None:
-    async def test() -> None:
-        session = finished(approve=[("count", "ask")])
-        async with served(session) as (host, server), client(server) as agent:
-            asked = asyncio.create_task(agent.call_tool("count", {"loaf": "Loaf#1"}))
-            await host.decide("answer", result=7)
-            result = data(await asked)
-            assert result["result"] == 7
-            assert result["note"] == "The person gave this result; the tool did not run."
-
-    run(test())
+async def test_an_answer_of_the_person_is_the_result() -> None:
+    session = finished(approve=[("count", "ask")])
+    async with served(session) as (host, server), client(server) as agent:
+        asked = asyncio.create_task(agent.call_tool("count", {"loaf": "Loaf#1"}))
+        await host.decide("answer", result=7)
+        result = data(await asked)
+        assert result["result"] == 7
+        assert result["note"] == "The person gave this result; the tool did not run."
 
 
-def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -> None:
+async def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -> None:
     form = {"type": "object", "properties": {"guests": {"type": "integer"}}}
 
     def ask(day: str) -> str:
@@ -370,307 +321,240 @@ def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -> None
     def resume(state: Any, responses: Any, arguments: Any) -> str:
         return f"{state['day']}, {responses['who'].content['guests']} guests"
 
-    async def test() -> None:
-        day = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
-        book = Tool("book", "Book a table.", day, ask, resume=resume)
-        async with served(finished(book, approve="all")) as (host, server):
-            async with client(server) as agent:
-                asked = asyncio.create_task(agent.call_tool("book", {"day": "Monday"}))
-                call = await host.waiting()
-                submitted = server.session.served.calls[call.id]
-                await until(lambda: "input" in submitted.waits_for)
-                host.panel.session.decide(call, "answer", result={"guests": 4})
-                host.panel.receive({"type": "run"})
-                result = data(await asked)
-            assert result["result"] == "Monday, 4 guests"
-            assert result["note"] == "The tool asked the person for input."
-
-    run(test())
-
-
-def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server), client(server) as agent:
-            asked = asyncio.create_task(agent.call_tool("cut", CUT))
+    day = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+    book = Tool("book", "Book a table.", day, ask, resume=resume)
+    async with served(finished(book, approve="all")) as (host, server):
+        async with client(server) as agent:
+            asked = asyncio.create_task(agent.call_tool("book", {"day": "Monday"}))
             call = await host.waiting()
-            asked.cancel()
-            listed = data(await agent.call_tool("list_tools_and_objects", {}))
-            assert [call["call_id"] for call in listed["waiting"]] == [call.id]
-            wait = agent.call_tool("wait_for_decision", {"call_id": call.id})
-            waited = asyncio.create_task(wait)
-            await host.decide("approve")
-            assert data(await waited)["result"] == "Loaf#2"
-            later = await agent.call_tool("wait_for_decision", {"call_id": call.id})
-            assert data(later) == data(await waited)
-
-    run(test())
+            submitted = server.session.served.calls[call.id]
+            await until(lambda: "input" in submitted.waits_for)
+            host.panel.session.decide(call, "answer", result={"guests": 4})
+            host.panel.receive({"type": "run"})
+            result = data(await asked)
+        assert result["result"] == "Monday, 4 guests"
+        assert result["note"] == "The tool asked the person for input."
 
 
-def test_a_client_that_asked_for_no_progress_gets_the_id_of_its_call_after_a_while() -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server), client(server) as agent:
-            server.session.patience = 0.1
-            result = data(await agent.call_tool("cut", CUT))
-            assert result["status"] == "waiting"
-            assert result["waits_for"] == "waits for the person's decision"
-            await host.decide("approve")
-            server.session.patience = 50
-            arguments = {"call_id": result["call_id"]}
-            later = data(await agent.call_tool("wait_for_decision", arguments))
-            assert later["result"] == "Loaf#2"
+async def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
+    async with served(finished()) as (host, server), client(server) as agent:
+        asked = asyncio.create_task(agent.call_tool("cut", CUT))
+        call = await host.waiting()
+        asked.cancel()
+        listed = data(await agent.call_tool("list_tools_and_objects", {}))
+        assert [call["call_id"] for call in listed["waiting"]] == [call.id]
+        wait = agent.call_tool("wait_for_decision", {"call_id": call.id})
+        waited = asyncio.create_task(wait)
+        await host.decide("approve")
+        assert data(await waited)["result"] == "Loaf#2"
+        later = await agent.call_tool("wait_for_decision", {"call_id": call.id})
+        assert data(later) == data(await waited)
 
-    run(test())
+
+async def test_a_client_that_asked_for_no_progress_gets_the_id_of_its_call_after_a_while() -> None:
+    async with served(finished()) as (host, server), client(server) as agent:
+        server.session.patience = 0.1
+        result = data(await agent.call_tool("cut", CUT))
+        assert result["status"] == "waiting"
+        assert result["waits_for"] == "waits for the person's decision"
+        await host.decide("approve")
+        server.session.patience = 50
+        arguments = {"call_id": result["call_id"]}
+        later = data(await agent.call_tool("wait_for_decision", arguments))
+        assert later["result"] == "Loaf#2"
 
 
-def test_an_unknown_id_has_no_result() -> None:
-    async def test() -> None:
-        async with served(finished()) as (_, server), client(server) as agent:
-            result = await agent.call_tool("wait_for_decision", {"call_id": "mcp_0"})
-            assert data(result) == {"error": "there is no call 'mcp_0' in this session"}
-
-    run(test())
+async def test_an_unknown_id_has_no_result() -> None:
+    async with served(finished()) as (_, server), client(server) as agent:
+        result = await agent.call_tool("wait_for_decision", {"call_id": "mcp_0"})
+        assert data(result) == {"error": "there is no call 'mcp_0' in this session"}
 
 
 # -- several at once -----------------------------------------------------------------------------
 
 
-def test_two_clients_and_the_person_at_once_each_get_their_own_results() -> None:
-    async def test() -> None:
-        async with (
-            served(finished(approve="all")) as (host, server),
-            client(server, "one") as one,
-            client(server, "two") as two,
-        ):
-            asked = [(agent, n) for n in range(1, 11) for agent in (one, two)]
-            calls = (a.call_tool("cut", {"loaf": "Loaf#1", "thickness": n}) for a, n in asked)
-            results = await asyncio.gather(*calls)
-            session = host.panel.session
-            sizes = [session[data(result)["result"]].thickness for result in results]
-            assert sizes == [n for _, n in asked]
-            by = {call.id: call.asked_call.by for call in session.calls}
-            names = [by[data(result)["call_id"]] for result in results]
-            assert names == ["mcp:one", "mcp:two"] * 10
-            assert len(session.calls) == 20
-
-    run(test())
+async def test_two_clients_and_the_person_at_once_each_get_their_own_results() -> None:
+    async with (
+        served(finished(approve="all")) as (host, server),
+        client(server, "one") as one,
+        client(server, "two") as two,
+    ):
+        asked = [(agent, n) for n in range(1, 11) for agent in (one, two)]
+        calls = (a.call_tool("cut", {"loaf": "Loaf#1", "thickness": n}) for a, n in asked)
+        results = await asyncio.gather(*calls)
+        session = host.panel.session
+        sizes = [session[data(result)["result"]].thickness for result in results]
+        assert sizes == [n for _, n in asked]
+        by = {call.id: call.asked_call.by for call in session.calls}
+        names = [by[data(result)["call_id"]] for result in results]
+        assert names == ["mcp:one", "mcp:two"] * 10
+        assert len(session.calls) == 20
 
 
-def test_what_the_person_decides_on_a_call_reaches_its_own_client_alone() -> None:
-    async def test() -> None:
-        async with (
-            served(finished()) as (host, server),
-            client(server, "one") as one,
-            client(server, "two") as two,
-        ):
-            first = asyncio.create_task(one.call_tool("cut", CUT))
-            await host.waiting()
-            second = asyncio.create_task(two.call_tool("cut", {"loaf": "Loaf#1", "thickness": 5}))
-            await until(lambda: len(server.session.served.calls) == 2)
-            await host.decide("approve")
-            assert data(await first)["result"] == "Loaf#2"
-            assert not second.done()
-            await host.decide("reject", reason="enough")
-            assert data(await second)["note"].endswith("Reason: enough")
-
-    run(test())
+async def test_what_the_person_decides_on_a_call_reaches_its_own_client_alone() -> None:
+    async with (
+        served(finished()) as (host, server),
+        client(server, "one") as one,
+        client(server, "two") as two,
+    ):
+        first = asyncio.create_task(one.call_tool("cut", CUT))
+        await host.waiting()
+        second = asyncio.create_task(two.call_tool("cut", {"loaf": "Loaf#1", "thickness": 5}))
+        await until(lambda: len(server.session.served.calls) == 2)
+        await host.decide("approve")
+        assert data(await first)["result"] == "Loaf#2"
+        assert not second.done()
+        await host.decide("reject", reason="enough")
+        assert data(await second)["note"].endswith("Reason: enough")
 
 
-def test_calls_wait_while_a_cell_runs() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
-            host.cell = True
-            messages: list[str] = []
-
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                messages.append(message or "")
-
-            asked = asyncio.create_task(agent.call_tool("cut", CUT, progress_callback=progress))
-            await until(lambda: messages)
-            assert "a cell runs" in messages[0]
-            assert host.panel.session.calls == ()
-            host.cell = False
-            assert data(await asked)["result"] == "Loaf#2"
-
-    run(test())
+async def test_a_call_that_its_client_gave_up_before_its_turn_never_runs() -> None:
+    async with served(finished(approve="all")) as (host, server), client(server) as agent:
+        host.cell = True
+        calls = server.session.served.calls
+        asked = asyncio.create_task(agent.call_tool("cut", CUT))
+        await until(lambda: calls)
+        asked.cancel()
+        call = next(iter(calls.values()))
+        await until(lambda: call.stage == "withdrawn")
+        host.cell = False
+        result = await agent.call_tool("wait_for_decision", {"call_id": call.id})
+        assert data(result)["status"] == "withdrawn"
+        assert host.panel.session.calls == ()
 
 
-def test_a_call_that_its_client_gave_up_before_its_turn_never_runs() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
-            host.cell = True
-            calls = server.session.served.calls
-            asked = asyncio.create_task(agent.call_tool("cut", CUT))
-            await until(lambda: calls)
-            asked.cancel()
-            call = next(iter(calls.values()))
-            await until(lambda: call.stage == "withdrawn")
-            host.cell = False
-            result = await agent.call_tool("wait_for_decision", {"call_id": call.id})
-            assert data(result)["status"] == "withdrawn"
-            assert host.panel.session.calls == ()
-
-    run(test())
+async def test_calls_wait_until_the_call_of_the_sessions_model_is_decided() -> None:
+    model = Scripted([("cut", CUT), "Done."])
+    session = Session(Toolbox(cut, count), model, scheme="flat", inputs={"loaf": Loaf()})
+    async with served(session.tell("Bread!")) as (host, server), client(server) as agent:
+        asked = asyncio.create_task(agent.call_tool("count", {"loaf": "Loaf#2"}))
+        await until(lambda: server.session.served.calls)
+        await host.decide("approve")
+        assert data(await asked)["result"] == 20
+        assert [call.tool for call in host.panel.session.calls] == ["cut", "count"]
+        assert host.panel.session.text == "Done."
 
 
-def test_calls_wait_until_the_call_of_the_sessions_model_is_decided() -> None:
-    async def test() -> None:
-        model = Scripted([("cut", CUT), "Done."])
-        session = Session(Toolbox(cut, count), model, scheme="flat", inputs={"loaf": Loaf()})
-        async with served(session.tell("Bread!")) as (host, server), client(server) as agent:
-            asked = asyncio.create_task(agent.call_tool("count", {"loaf": "Loaf#2"}))
-            await until(lambda: server.session.served.calls)
-            await host.decide("approve")
-            assert data(await asked)["result"] == 20
-            assert [call.tool for call in host.panel.session.calls] == ["cut", "count"]
-            assert host.panel.session.text == "Done."
-
-    run(test())
-
-
-def test_a_client_calls_while_the_cell_of_a_person_who_plays_the_model_waits() -> None:
-    async def test() -> None:
-        toolbox = Toolbox(cut, count)
-        options: dict[str, Any] = {"scheme": "flat", "inputs": {"loaf": Loaf()}, "approve": "all"}
-        session = Session(toolbox, Person(), **options).ask("Bread!")
-        async with served(session) as (host, server), client(server) as agent:
-            cell = asyncio.create_task(host.panel.run())
-            host.cell = True
-            await until(lambda: host.panel.whole().session[0].yours)
-            assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
-            await until(lambda: host.panel.whole().session[0].yours)
-            assert not cell.done()
-            host.panel.receive({"type": "say", "text": "Done.", "calls": []})
-            assert (await cell).text == "Done."
-
-    run(test())
+async def test_a_client_calls_while_the_cell_of_a_person_who_plays_the_model_waits() -> None:
+    toolbox = Toolbox(cut, count)
+    options: dict[str, Any] = {"scheme": "flat", "inputs": {"loaf": Loaf()}, "approve": "all"}
+    session = Session(toolbox, Person(), **options).ask("Bread!")
+    async with served(session) as (host, server), client(server) as agent:
+        cell = asyncio.create_task(host.panel.run())
+        host.cell = True
+        await until(lambda: host.panel.whole().session[0].yours)
+        assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
+        await until(lambda: host.panel.whole().session[0].yours)
+        assert not cell.done()
+        host.panel.receive({"type": "say", "text": "Done.", "calls": []})
+        assert (await cell).text == "Done."
 
 
-def test_a_call_on_a_branch_that_the_person_left_is_told_so_and_others_go_on() -> None:
-    async def test() -> None:
-        async with served(finished()) as (host, server), client(server) as agent:
-            before = host.panel.session.head
-            asked = asyncio.create_task(agent.call_tool("cut", CUT))
-            call = await host.waiting()
-            left = host.panel.session.head
-            host.panel.receive({"type": "checkout", "branch": before})
-            await until(lambda: host.panel.session.head == before)
-            submitted = server.session.served.calls[call.id]
-            await until(lambda: "branch that the person has left" in submitted.waits_for)
-            assert data(await agent.call_tool("count", {"loaf": "Loaf#1"}))["result"] == 0
-            host.panel.receive({"type": "checkout", "branch": left})
-            await until(lambda: host.panel.session.head == left)
-            await host.decide("approve")
-            host.panel.receive({"type": "run"})
-            assert data(await asked)["result"] == "Loaf#2"
-
-    run(test())
+async def test_a_call_on_a_branch_that_the_person_left_is_told_so_and_others_go_on() -> None:
+    async with served(finished()) as (host, server), client(server) as agent:
+        before = host.panel.session.head
+        asked = asyncio.create_task(agent.call_tool("cut", CUT))
+        call = await host.waiting()
+        left = host.panel.session.head
+        host.panel.receive({"type": "checkout", "branch": before})
+        await until(lambda: host.panel.session.head == before)
+        submitted = server.session.served.calls[call.id]
+        await until(lambda: "branch that the person has left" in submitted.waits_for)
+        assert data(await agent.call_tool("count", {"loaf": "Loaf#1"}))["result"] == 0
+        host.panel.receive({"type": "checkout", "branch": left})
+        await until(lambda: host.panel.session.head == left)
+        await host.decide("approve")
+        host.panel.receive({"type": "run"})
+        assert data(await asked)["result"] == "Loaf#2"
 
 
 # -- what there is to read -----------------------------------------------------------------------
 
 
-def test_few_tools_are_offered_by_themselves_with_schema_and_hints() -> None:
-    async def test() -> None:
-        async with served(finished()) as (_, server), client(server) as agent:
-            tools = {listed.name: listed for listed in (await agent.list_tools()).tools}
-            fixed = ("list_tools_and_objects", "describe", "call_tool", "read_object")
-            assert [*tools] == [*fixed, "wait_for_decision", "cut", "count", "fail"]
-            assert tools["cut"].input_schema["required"] == ["loaf", "thickness"]
-            assert tools["count"].annotations.read_only_hint
-            assert not tools["cut"].annotations.read_only_hint
-            destructive = [name for name in tools if tools[name].annotations.destructive_hint]
-            assert destructive == ["fail"]
-            assert tools["read_object"].annotations.read_only_hint
-            # The client checks each result by it, in all tests here.
-            described = [name for name in tools if tools[name].output_schema]
-            assert described == ["call_tool", "wait_for_decision", "cut", "count", "fail"]
-
-    run(test())
+async def test_few_tools_are_offered_by_themselves_with_schema_and_hints() -> None:
+    async with served(finished()) as (_, server), client(server) as agent:
+        tools = {listed.name: listed for listed in (await agent.list_tools()).tools}
+        fixed = ("list_tools_and_objects", "describe", "call_tool", "read_object")
+        assert [*tools] == [*fixed, "wait_for_decision", "cut", "count", "fail"]
+        assert tools["cut"].input_schema["required"] == ["loaf", "thickness"]
+        assert tools["count"].annotations.read_only_hint
+        assert not tools["cut"].annotations.read_only_hint
+        destructive = [name for name in tools if tools[name].annotations.destructive_hint]
+        assert destructive == ["fail"]
+        assert tools["read_object"].annotations.read_only_hint
+        # The client checks each result by it, in all tests here.
+        described = [name for name in tools if tools[name].output_schema]
+        assert described == ["call_tool", "wait_for_decision", "cut", "count", "fail"]
 
 
-def test_of_many_tools_only_the_five_fixed_ones_are_offered() -> None:
+async def test_of_many_tools_only_the_five_fixed_ones_are_offered() -> None:
     def numbered(number: int) -> Any:
         def call(loaf: Loaf) -> int:
             return number
 
         return tool(name=f"number_{number}")(call)
 
-    async def test() -> None:
-        session = finished(*(numbered(n) for n in range(150)), approve="all")
-        async with served(session) as (_, server), client(server) as agent:
-            assert len((await agent.list_tools()).tools) == 5
-            listed = data(await agent.call_tool("list_tools_and_objects", {}))
-            assert len(listed["tools"]) == 100
-            assert listed["more_tools"] == 50
-            few = data(await agent.call_tool("list_tools_and_objects", {"query": "number_14"}))
-            assert len(few["tools"]) == 11
-            arguments = {"tool": "number_149", "arguments": {"loaf": "Loaf#1"}}
-            assert data(await agent.call_tool("call_tool", arguments))["result"] == 149
-
-    run(test())
+    session = finished(*(numbered(n) for n in range(150)), approve="all")
+    async with served(session) as (_, server), client(server) as agent:
+        assert len((await agent.list_tools()).tools) == 5
+        listed = data(await agent.call_tool("list_tools_and_objects", {}))
+        assert len(listed["tools"]) == 100
+        assert listed["more_tools"] == 50
+        few = data(await agent.call_tool("list_tools_and_objects", {"query": "number_14"}))
+        assert len(few["tools"]) == 11
+        arguments = {"tool": "number_149", "arguments": {"loaf": "Loaf#1"}}
+        assert data(await agent.call_tool("call_tool", arguments))["result"] == 149
 
 
-def test_tools_and_objects_are_described_by_name() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (_, server), client(server) as agent:
-            await agent.call_tool("cut", CUT)
-            described = data(await agent.call_tool("describe", {"name": "cut"}))
-            assert described["parameters"]["required"] == ["loaf", "thickness"]
-            loaf = data(await agent.call_tool("describe", {"name": "Loaf#2"}))
-            assert loaf["made_from"] == ["Loaf#1"]
-            wrong = data(await agent.call_tool("describe", {"name": "Laof#2"}))
-            assert "Did you mean Loaf#2?" in wrong["error"]
-
-    run(test())
+async def test_tools_and_objects_are_described_by_name() -> None:
+    async with served(finished(approve="all")) as (_, server), client(server) as agent:
+        await agent.call_tool("cut", CUT)
+        described = data(await agent.call_tool("describe", {"name": "cut"}))
+        assert described["parameters"]["required"] == ["loaf", "thickness"]
+        loaf = data(await agent.call_tool("describe", {"name": "Loaf#2"}))
+        assert loaf["made_from"] == ["Loaf#1"]
+        wrong = data(await agent.call_tool("describe", {"name": "Laof#2"}))
+        assert "Did you mean Loaf#2?" in wrong["error"]
 
 
-def test_arguments_that_do_not_fit_a_fixed_tool_are_an_error() -> None:
-    async def test() -> None:
-        async with served(finished()) as (_, server), client(server) as agent:
-            missing = data(await agent.call_tool("describe", {}))
-            assert missing == {"error": "describe needs name"}
-            wrong = await agent.call_tool("call_tool", {"tool": "cut", "arguments": "thin"})
-            assert data(wrong) == {"error": "call_tool: arguments must be a JSON object"}
-            more = data(await agent.call_tool("describe", {"name": "cut", "deep": True}))
-            assert more["error"].startswith("describe takes no 'deep'")
-
-    run(test())
+async def test_arguments_that_do_not_fit_a_fixed_tool_are_an_error() -> None:
+    async with served(finished()) as (_, server), client(server) as agent:
+        missing = data(await agent.call_tool("describe", {}))
+        assert missing == {"error": "describe needs name"}
+        wrong = await agent.call_tool("call_tool", {"tool": "cut", "arguments": "thin"})
+        assert data(wrong) == {"error": "call_tool: arguments must be a JSON object"}
+        more = data(await agent.call_tool("describe", {"name": "cut", "deep": True}))
+        assert more["error"].startswith("describe takes no 'deep'")
 
 
-def test_objects_the_graph_and_the_session_are_resources() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (_, server), client(server) as agent:
-            result = await agent.call_tool("cut", CUT)
-            listed = {str(resource.uri) for resource in (await agent.list_resources()).resources}
-            assert result.content[1].uri in listed
-            loaf = await agent.read_resource(result.content[1].uri)
-            assert json.loads(loaf.contents[0].text) == {"slices": 20, "thickness": 3}
-            assert loaf.ttl_ms == 24 * 60 * 60 * 1000
-            graph = await agent.read_resource("toolcall://session/graph.svg")
-            assert graph.contents[0].text.startswith("<svg")
-            text = await agent.read_resource("toolcall://session/session.md")
-            assert "asked by mcp:tester" in text.contents[0].text
-            assert text.ttl_ms == 0
-            with pytest.raises(MCPError, match="there is nothing named"):
-                await agent.read_resource("toolcall://objects/Loaf%239")
-            with pytest.raises(MCPError, match="there is no resource"):
-                await agent.read_resource("file:///etc/passwd")
-
-    run(test())
+async def test_objects_the_graph_and_the_session_are_resources() -> None:
+    async with served(finished(approve="all")) as (_, server), client(server) as agent:
+        result = await agent.call_tool("cut", CUT)
+        listed = {str(resource.uri) for resource in (await agent.list_resources()).resources}
+        assert result.content[1].uri in listed
+        loaf = await agent.read_resource(result.content[1].uri)
+        assert json.loads(loaf.contents[0].text) == {"slices": 20, "thickness": 3}
+        assert loaf.ttl_ms == 24 * 60 * 60 * 1000
+        graph = await agent.read_resource("toolcall://session/graph.svg")
+        assert graph.contents[0].text.startswith("<svg")
+        text = await agent.read_resource("toolcall://session/session.md")
+        assert "asked by mcp:tester" in text.contents[0].text
+        assert text.ttl_ms == 0
+        with pytest.raises(MCPError, match="there is nothing named"):
+            await agent.read_resource("toolcall://objects/Loaf%239")
+        with pytest.raises(MCPError, match="there is no resource"):
+            await agent.read_resource("file:///etc/passwd")
 
 
-def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
-            before = host.panel.session.head
-            link = (await agent.call_tool("cut", CUT)).content[1].uri
-            host.panel.session = host.panel.session.fork(before)
-            other = await agent.call_tool("cut", {"loaf": "Loaf#1", "thickness": 6})
-            assert data(other)["result"] == "Loaf#2"
-            with pytest.raises(MCPError, match="on a branch that the person has left"):
-                await agent.read_resource(link)
-
-    run(test())
+async def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> None:
+    async with served(finished(approve="all")) as (host, server), client(server) as agent:
+        before = host.panel.session.head
+        link = (await agent.call_tool("cut", CUT)).content[1].uri
+        host.panel.session = host.panel.session.fork(before)
+        other = await agent.call_tool("cut", {"loaf": "Loaf#1", "thickness": 6})
+        assert data(other)["result"] == "Loaf#2"
+        with pytest.raises(MCPError, match="on a branch that the person has left"):
+            await agent.read_resource(link)
 
 
 @pytest.mark.parametrize(
@@ -682,7 +566,7 @@ def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> None:
         (Sharing("values", ("city",)), ["row29", "withheld"], ["Oslo"]),
     ],
 )
-def test_of_a_table_a_client_is_sent_what_is_shared(
+async def test_of_a_table_a_client_is_sent_what_is_shared(
     share: Sharing, seen: list[str], unseen: list[str]
 ) -> None:
     frame = pandas.DataFrame({"city": ["Oslo"] * 30, "row": [f"row{n}" for n in range(30)]})
@@ -692,19 +576,16 @@ def test_of_a_table_a_client_is_sent_what_is_shared(
         """Return it."""
         return table
 
-    async def test() -> None:
-        session = finished(same, inputs={"table": frame}, approve="all")
-        async with served(session, share) as (_, server), client(server) as agent:
-            read = await agent.call_tool("read_object", {"name": "DataFrame#1"})
-            uri = "toolcall://objects/DataFrame%231"
-            resource = (await agent.read_resource(uri)).contents[0].text
-            graph = (await agent.read_resource("toolcall://session/graph.svg")).contents[0].text
-            for text in (read.content[0].text, resource):
-                assert all(word in text for word in seen)
-            sent = f"{read.content[0].text}{resource}{graph}"
-            assert not any(word in sent for word in unseen)
-
-    run(test())
+    session = finished(same, inputs={"table": frame}, approve="all")
+    async with served(session, share) as (_, server), client(server) as agent:
+        read = await agent.call_tool("read_object", {"name": "DataFrame#1"})
+        uri = "toolcall://objects/DataFrame%231"
+        resource = (await agent.read_resource(uri)).contents[0].text
+        graph = (await agent.read_resource("toolcall://session/graph.svg")).contents[0].text
+        for text in (read.content[0].text, resource):
+            assert all(word in text for word in seen)
+        sent = f"{read.content[0].text}{resource}{graph}"
+        assert not any(word in sent for word in unseen)
 
 
 # -- safety --------------------------------------------------------------------------------------
@@ -738,30 +619,24 @@ def post(server: HttpServer, path: str = "/mcp", **headers: str) -> httpx2.Respo
         (403, "/mcp", {"authorization": "Bearer TOKEN", "host": "127.0.0.1.evil.example:80"}),
     ],
 )
-def test_a_request_without_the_token_or_from_elsewhere_is_refused(
+async def test_a_request_without_the_token_or_from_elsewhere_is_refused(
     status: int, path: str, headers: dict[str, str]
 ) -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server):
-            own = {key: text.replace("TOKEN", server.token) for key, text in headers.items()}
-            url = path.replace("TOKEN", server.token)
-            answer = await asyncio.to_thread(lambda: post(server, url, **own))
-            assert answer.status_code == status
-            assert server.token not in answer.text
-            assert host.panel.session.calls == ()
-
-    run(test())
+    async with served(finished(approve="all")) as (host, server):
+        own = {key: text.replace("TOKEN", server.token) for key, text in headers.items()}
+        url = path.replace("TOKEN", server.token)
+        answer = await asyncio.to_thread(lambda: post(server, url, **own))
+        assert answer.status_code == status
+        assert server.token not in answer.text
+        assert host.panel.session.calls == ()
 
 
-def test_the_server_listens_on_this_computer_alone_and_its_token_is_in_no_journal() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (host, server), client(server) as agent:
-            await agent.call_tool("cut", CUT)
-            assert server.url.startswith("http://127.0.0.1:")
-            assert server.token not in host.panel.session.journal.dumps()
-            assert server.token not in repr(server)
-
-    run(test())
+async def test_the_server_listens_on_this_computer_alone_and_its_token_is_in_no_journal() -> None:
+    async with served(finished(approve="all")) as (host, server), client(server) as agent:
+        await agent.call_tool("cut", CUT)
+        assert server.url.startswith("http://127.0.0.1:")
+        assert server.token not in host.panel.session.journal.dumps()
+        assert server.token not in repr(server)
 
 
 LEAVES = """
@@ -792,7 +667,7 @@ def test_a_client_that_leaves_while_it_sends_prints_nothing_in_the_notebook() ->
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_secrets_leave_in_no_form(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_secrets_leave_in_no_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAKERY_API_KEY", "sk-very-secret-flour-123456")
 
     def ask_bakery(loaf: Loaf, question: str) -> str:
@@ -803,42 +678,33 @@ def test_secrets_leave_in_no_form(monkeypatch: pytest.MonkeyPatch) -> None:
         """Keep the key."""
         return Loaf("sk-very-secret-flour-123456")  # type: ignore[arg-type]
 
-    async def test() -> None:
-        session = finished(ask_bakery, tell, approve="all")
-        async with served(session) as (host, server), client(server) as agent:
-            question = {"loaf": "Loaf#1", "question": "sk-very-secret-flour-123456?"}
-            sent = [str(await agent.call_tool("ask_bakery", question))]
-            sent.append(str(await agent.call_tool("tell", {"loaf": "Loaf#1"})))
-            sent.append(str(await agent.call_tool("read_object", {"name": "Loaf#2"})))
-            sent.append(str(await agent.call_tool("list_tools_and_objects", {})))
-            for uri in ("session/session.md", "session/graph.svg", "objects/Loaf%232"):
-                sent.append(str(await agent.read_resource(f"toolcall://{uri}")))
-            assert "{secret:BAKERY_API_KEY}" in sent[0]
-            assert not [text for text in sent if "very-secret" in text]
-            assert "very-secret" not in host.panel.session.journal.dumps()
-
-    run(test())
+    session = finished(ask_bakery, tell, approve="all")
+    async with served(session) as (host, server), client(server) as agent:
+        question = {"loaf": "Loaf#1", "question": "sk-very-secret-flour-123456?"}
+        sent = [str(await agent.call_tool("ask_bakery", question))]
+        sent.append(str(await agent.call_tool("tell", {"loaf": "Loaf#1"})))
+        sent.append(str(await agent.call_tool("read_object", {"name": "Loaf#2"})))
+        sent.append(str(await agent.call_tool("list_tools_and_objects", {})))
+        for uri in ("session/session.md", "session/graph.svg", "objects/Loaf%232"):
+            sent.append(str(await agent.read_resource(f"toolcall://{uri}")))
+        assert "{secret:BAKERY_API_KEY}" in sent[0]
+        assert not [text for text in sent if "very-secret" in text]
+        assert "very-secret" not in host.panel.session.journal.dumps()
 
 
-def test_a_very_long_result_is_cut() -> None:
+async def test_a_very_long_result_is_cut() -> None:
     def write(loaf: Loaf) -> list[str]:
         """Write much."""
         return ["word " * 100_000] * 3
 
-    async def test() -> None:
-        async with served(finished(write, approve="all")) as (_, server), client(server) as agent:
-            result = await agent.call_tool("write", {"loaf": "Loaf#1"})
-            assert len(result.content[0].text) < 200_000
-            assert len(json.dumps(data(result))) < 200_000
-
-    run(test())
+    async with served(finished(write, approve="all")) as (_, server), client(server) as agent:
+        result = await agent.call_tool("write", {"loaf": "Loaf#1"})
+        assert len(result.content[0].text) < 200_000
+        assert len(json.dumps(data(result))) < 200_000
 
 
-def test_a_server_that_stopped_takes_no_calls() -> None:
-    async def test() -> None:
-        async with served(finished(approve="all")) as (_, server):
-            await asyncio.to_thread(server.stop)
-            with pytest.raises(httpx2.ConnectError):
-                await asyncio.to_thread(lambda: post(server))
-
-    run(test())
+async def test_a_server_that_stopped_takes_no_calls() -> None:
+    async with served(finished(approve="all")) as (_, server):
+        await asyncio.to_thread(server.stop)
+        with pytest.raises(httpx2.ConnectError):
+            await asyncio.to_thread(lambda: post(server))

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from jupyter_toolcall.core.errors import UsageError
@@ -21,6 +20,7 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.sources.mcp_servers import split_command
 from jupyter_toolcall.storage.notebook_files import NotExecuted, execute
+from tests.notebooks import write_notebook
 from tests.standin import mcp_server
 from tests.standin.mcp_server import Pantry
 
@@ -227,10 +227,8 @@ def test_a_file_of_servers_is_read_as_editors_write_it(
 
 def test_a_cell_without_a_person_starts_nothing_and_says_what_allows_it(folder: Path) -> None:
     cells = ["%load_ext jupyter_toolcall", "%%toolchat -m scripted:kitchen -t mcp:pantry\nGo."]
-    made = [nbformat.v4.new_code_cell(source) for source in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=made), folder / "work.ipynb")
     with pytest.raises(NotExecuted) as caught:
-        execute(folder / "work.ipynb")
+        execute(write_notebook(folder / "work.ipynb", *cells))
     assert "%toolchat mcp allow pantry allows" in caught.value.reason
     assert not Pantry(folder / "log").events
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -25,6 +24,7 @@ from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.notebook_files import execute
 from jupyter_toolcall.view.contract import Delta, Notice, Refused
 from tests.jupyter.test_panel_controller import stop_while_it_waits
+from tests.notebooks import write_notebook
 
 BOX = Toolbox(Potato, Oven, Fries)
 PEEL = {"tool": "Potato_peel"}
@@ -385,7 +385,5 @@ def test_where_nobody_can_be_asked_the_cell_fails_in_one_line(tmp_path: Path) ->
         "%load_ext jupyter_toolcall\nfrom jupyter_toolcall.kitchen import Potato",
         "%%toolchat -m person -t Potato\nWell?",
     ]
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
-    nbformat.write(made, tmp_path / "a.ipynb")
     with pytest.raises(Unfinished, match=r"the model is a person \(-m person\)"):
-        execute(tmp_path / "a.ipynb")
+        execute(write_notebook(tmp_path / "a.ipynb", *sources))

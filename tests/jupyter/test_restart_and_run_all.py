@@ -140,6 +140,14 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 Begin = Callable[..., Kernel]
 
 
+def sent(kernel: Begin) -> Session:
+    """Return the session of a kernel in which the letter was sent, and which has ended."""
+    first = kernel()
+    session = first.cell(LINE, "Send it.", YES, YES, YES)
+    first.ends()
+    return session
+
+
 def test_a_notebook_that_runs_again_asks_nobody_and_runs_nothing(kernel: Begin) -> None:
     first = kernel()
     first.cell(LINE, "Send it.", YES, YES, YES)
@@ -156,9 +164,7 @@ def test_a_notebook_that_runs_again_asks_nobody_and_runs_nothing(kernel: Begin) 
 
 
 def test_it_goes_on_with_what_was_made_in_the_kernel_before(kernel: Begin) -> None:
-    first = kernel()
-    first.cell(LINE, "Send it.", YES, YES, YES)
-    first.ends()
+    sent(kernel)
     second = kernel()
     second.cell(LINE, "Send it.")
     after = second.cell("", "Again.", YES)
@@ -170,9 +176,7 @@ def test_it_goes_on_with_what_was_made_in_the_kernel_before(kernel: Begin) -> No
 def test_without_the_values_a_person_is_asked_again_before_anything_happens(
     kernel: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = kernel()
-    first.cell(LINE, "Send it.", YES, YES, YES)
-    first.ends()
+    sent(kernel)
     monkeypatch.setenv(SETTING, "0")
     second = kernel().cell(LINE, "Send it.")
     assert [call.tool for call in second.pending] == ["write"]
@@ -186,9 +190,7 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
 def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
     kernel: Begin,
 ) -> None:
-    first = kernel()
-    first.cell(LINE, "Send it.", YES, YES, YES)
-    first.ends()
+    sent(kernel)
     second = kernel().cell(LINE, "Send it.")
     edited = second.edit("call_2", by="you").run()
     assert RAN == ["write", "stamp", "send", "stamp"]
@@ -354,9 +356,7 @@ def test_a_tool_that_the_notebook_changed_is_said_once_and_runs_from_then_on(ker
 
 
 def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> None:
-    first = kernel()
-    first.cell(LINE, "Send it.", YES, YES, YES)
-    first.ends()
+    sent(kernel)
     second = kernel()
     second.variables["write"] = write_again
     again = second.cell(LINE, "Send it.")

@@ -23,6 +23,8 @@ from jupyter_client.manager import KernelManager
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.notebooks import write_notebook
+
 SET_UP = """%load_ext jupyter_toolcall
 import asyncio, time
 from pathlib import Path
@@ -162,65 +164,58 @@ async def edited_fill(client: Any, kernel: Kernel) -> Any:
     return await call
 
 
-def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
+async def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
     kernel: Kernel, lines: str
 ) -> None:
-    async def test() -> None:
-        async with connected(lines) as client:
-            result = (await edited_fill(client, kernel)).structured_content
-            assert result["note"] == "The person changed grams from 300 to 250."
-            assert result["result"] == "Jar#2"
-            weighed = await client.call_tool("weigh", {"jar": "Jar#2"})
-            assert weighed.structured_content["result"] == 250
-
-    asyncio.run(test())
+    async with connected(lines) as client:
+        result = (await edited_fill(client, kernel)).structured_content
+        assert result["note"] == "The person changed grams from 300 to 250."
+        assert result["result"] == "Jar#2"
+        weighed = await client.call_tool("weigh", {"jar": "Jar#2"})
+        assert weighed.structured_content["result"] == 250
 
 
-def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_ends_its_call(
+async def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_ends_its_call(
     kernel: Kernel, lines: str
 ) -> None:
-    async def test() -> None:
-        async with connected(lines) as client:
-            messages: asyncio.Queue[str] = asyncio.Queue()
+    async with connected(lines) as client:
+        messages: asyncio.Queue[str] = asyncio.Queue()
 
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                messages.put_nowait(message or "")
+        async def progress(done: float, total: float | None, message: str | None) -> None:
+            messages.put_nowait(message or "")
 
-            nap = client.call_tool("nap", {"seconds": 600}, progress_callback=progress)
-            call = asyncio.create_task(nap)
-            await exists(kernel.folder / "napping")
-            while not (await messages.get()).endswith("runs: 3 of 10"):
-                pass
-            kernel.manager.interrupt_kernel()
-            result = (await call).structured_content
-            assert result["status"] == "interrupted"
-            again = await client.call_tool("weigh", {"jar": "Jar#1"})
-            assert again.structured_content["result"] == 100
-
-    asyncio.run(test())
+        nap = client.call_tool("nap", {"seconds": 600}, progress_callback=progress)
+        call = asyncio.create_task(nap)
+        await exists(kernel.folder / "napping")
+        while not (await messages.get()).endswith("runs: 3 of 10"):
+            pass
+        kernel.manager.interrupt_kernel()
+        result = (await call).structured_content
+        assert result["status"] == "interrupted"
+        again = await client.call_tool("weigh", {"jar": "Jar#1"})
+        assert again.structured_content["result"] == 100
 
 
-def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(kernel: Kernel, lines: str) -> None:
-    async def test() -> None:
-        source = (
-            "def render(jar):\n"
-            "    Path('reading').touch()\n"
-            "    time.sleep(600)\n"
-            "Jar._repr_html_ = render"
-        )
-        await asyncio.to_thread(kernel.run, source)
-        async with connected(lines) as client:
-            read = asyncio.create_task(client.call_tool("read_object", {"name": "Jar#1"}))
-            await exists(kernel.folder / "reading")
-            kernel.manager.interrupt_kernel()
-            result = await read
-            assert result.structured_content == {"error": "the person interrupted this"}
-            assert await asyncio.to_thread(kernel.run, "print('alive')") == "alive\n"
+async def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(
+    kernel: Kernel, lines: str
+) -> None:
+    source = (
+        "def render(jar):\n"
+        "    Path('reading').touch()\n"
+        "    time.sleep(600)\n"
+        "Jar._repr_html_ = render"
+    )
+    await asyncio.to_thread(kernel.run, source)
+    async with connected(lines) as client:
+        read = asyncio.create_task(client.call_tool("read_object", {"name": "Jar#1"}))
+        await exists(kernel.folder / "reading")
+        kernel.manager.interrupt_kernel()
+        result = await read
+        assert result.structured_content == {"error": "the person interrupted this"}
+        assert await asyncio.to_thread(kernel.run, "print('alive')") == "alive\n"
 
-    asyncio.run(test())
 
-
-def test_nobodys_variable_is_set_by_a_client_before_the_person_approves(
+async def test_nobodys_variable_is_set_by_a_client_before_the_person_approves(
     kernel: Kernel, lines: str
 ) -> None:
     kernel.run("model = Scripted([('save', {'out': 'Jar#1'}), 'Ready.'])")
@@ -233,122 +228,108 @@ def test_nobodys_variable_is_set_by_a_client_before_the_person_approves(
     async def out() -> str:
         return (await asyncio.to_thread(kernel.run, "print(out)")).strip()
 
-    async def test() -> None:
-        async with connected(lines) as client:
-            # A call that nobody has to approve sets nothing again that was saved before.
-            weighed = await client.call_tool("weigh", {"jar": "Jar#1"})
-            assert (weighed.structured_content["result"], await out()) == (100, "MINE")
-            described = await client.call_tool("describe", {"name": "save"})
-            assert described.structured_content["read_only"] is False
-            call = asyncio.create_task(client.call_tool("save", {"out": "Jar#1"}))
-            while "waits: mcp_" not in await status(kernel):
-                pass
-            assert await out() == "MINE"
-            await asyncio.to_thread(kernel.run, "%toolchat approve")
-            assert (await call).structured_content["result"] == "ok"
-            assert "Jar object" in await out()
-
-    asyncio.run(test())
+    async with connected(lines) as client:
+        # A call that nobody has to approve sets nothing again that was saved before.
+        weighed = await client.call_tool("weigh", {"jar": "Jar#1"})
+        assert (weighed.structured_content["result"], await out()) == (100, "MINE")
+        described = await client.call_tool("describe", {"name": "save"})
+        assert described.structured_content["read_only"] is False
+        call = asyncio.create_task(client.call_tool("save", {"out": "Jar#1"}))
+        while "waits: mcp_" not in await status(kernel):
+            pass
+        assert await out() == "MINE"
+        await asyncio.to_thread(kernel.run, "%toolchat approve")
+        assert (await call).structured_content["result"] == "ok"
+        assert "Jar object" in await out()
 
 
-def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and_prints_nothing(
+async def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and_prints_nothing(
     kernel: Kernel, lines: str
 ) -> None:
-    async def test() -> None:
-        source = "Path('blocks').touch()\nwhile not Path('go').exists():\n    time.sleep(0.01)\n"
-        async with connected(lines) as client:
-            blocks = asyncio.create_task(asyncio.to_thread(kernel.run, source))
-            await exists(kernel.folder / "blocks")
-            for name, arguments in (
-                ("nap", {"seconds": 0}),
-                ("read_object", {"name": "Nothing#9"}),
-            ):
-                with pytest.raises(TimeoutError):
-                    async with asyncio.timeout(2):
-                        await client.call_tool(name, arguments)
-            # A request that came later has an answer, so the server knows that those are given up.
-            await client.list_tools()
-            (kernel.folder / "go").touch()
-            printed = await blocks
-            printed += await asyncio.to_thread(kernel.run, "import gc; gc.collect()")
-            overview = await client.call_tool("list_tools_and_objects", {})
-            assert "nap" not in await status(kernel)
-            assert not (kernel.folder / "napping").exists()
-            assert overview.structured_content["waiting"] == []
-            printed += await asyncio.to_thread(kernel.run, "gc.collect()")
-            assert printed == ""
-
     (kernel.folder / "napping").unlink(missing_ok=True)
-    asyncio.run(test())
+    source = "Path('blocks').touch()\nwhile not Path('go').exists():\n    time.sleep(0.01)\n"
+    async with connected(lines) as client:
+        blocks = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+        await exists(kernel.folder / "blocks")
+        for name, arguments in (
+            ("nap", {"seconds": 0}),
+            ("read_object", {"name": "Nothing#9"}),
+        ):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(2):
+                    await client.call_tool(name, arguments)
+        # A request that came later has an answer, so the server knows that those are given up.
+        await client.list_tools()
+        (kernel.folder / "go").touch()
+        printed = await blocks
+        printed += await asyncio.to_thread(kernel.run, "import gc; gc.collect()")
+        overview = await client.call_tool("list_tools_and_objects", {})
+        assert "nap" not in await status(kernel)
+        assert not (kernel.folder / "napping").exists()
+        assert overview.structured_content["waiting"] == []
+        printed += await asyncio.to_thread(kernel.run, "gc.collect()")
+        assert printed == ""
 
 
-def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
-    async def test() -> None:
-        async with connected(lines) as client:
-            source = "Path('awaits').touch()\nawait asyncio.Event().wait()"
-            cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
-            await exists(kernel.folder / "awaits")
-            messages: asyncio.Queue[str] = asyncio.Queue()
-
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                messages.put_nowait(message or "")
-
-            call = client.call_tool("weigh", {"jar": "Jar#1"}, progress_callback=progress)
-            asked = asyncio.create_task(call)
-            while "a cell runs" not in await messages.get():
-                pass
-            assert not asked.done()
-            kernel.manager.interrupt_kernel()
-            await cell
-            assert (await asked).structured_content["result"] == 100
-
-    asyncio.run(test())
-
-
-def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
-    kernel: Kernel, lines: str
-) -> None:
-    async def test() -> None:
-        source = "Path('sleeps').touch()\ntime.sleep(600)"
+async def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
+    async with connected(lines) as client:
+        source = "Path('awaits').touch()\nawait asyncio.Event().wait()"
         cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
-        await exists(kernel.folder / "sleeps")
-        async with connected(lines) as client:
-            tools = [tool.name for tool in (await client.list_tools()).tools]
-            assert tools[-3:] == ["fill", "nap", "weigh"]
-        assert not cell.done()
+        await exists(kernel.folder / "awaits")
+        messages: asyncio.Queue[str] = asyncio.Queue()
+
+        async def progress(done: float, total: float | None, message: str | None) -> None:
+            messages.put_nowait(message or "")
+
+        call = client.call_tool("weigh", {"jar": "Jar#1"}, progress_callback=progress)
+        asked = asyncio.create_task(call)
+        while "a cell runs" not in await messages.get():
+            pass
+        assert not asked.done()
         kernel.manager.interrupt_kernel()
         await cell
-
-    asyncio.run(test())
-
-
-def test_a_tool_that_was_defined_again_is_the_one_that_runs(kernel: Kernel, lines: str) -> None:
-    async def test() -> None:
-        async with connected(lines) as client:
-            again = SET_UP[SET_UP.index("@tool(read_only=True)\ndef weigh") :]
-            again = again.replace("return jar.grams", "return 7").replace("jar = Jar(100)", "")
-            await asyncio.to_thread(kernel.run, again)
-            result = await client.call_tool("weigh", {"jar": "Jar#1"})
-            assert result.structured_content["result"] == 7
-
-    asyncio.run(test())
+        assert (await asked).structured_content["result"] == 100
 
 
-def test_a_notebook_with_the_calls_of_a_client_is_verified(kernel: Kernel, tmp_path: Path) -> None:
+async def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
+    kernel: Kernel, lines: str
+) -> None:
+    source = "Path('sleeps').touch()\ntime.sleep(600)"
+    cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+    await exists(kernel.folder / "sleeps")
+    async with connected(lines) as client:
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        assert tools[-3:] == ["fill", "nap", "weigh"]
+    assert not cell.done()
+    kernel.manager.interrupt_kernel()
+    await cell
+
+
+async def test_a_tool_that_was_defined_again_is_the_one_that_runs(
+    kernel: Kernel, lines: str
+) -> None:
+    async with connected(lines) as client:
+        again = SET_UP[SET_UP.index("@tool(read_only=True)\ndef weigh") :]
+        again = again.replace("return jar.grams", "return 7").replace("jar = Jar(100)", "")
+        await asyncio.to_thread(kernel.run, again)
+        result = await client.call_tool("weigh", {"jar": "Jar#1"})
+        assert result.structured_content["result"] == 7
+
+
+async def test_a_notebook_with_the_calls_of_a_client_is_verified(
+    kernel: Kernel, tmp_path: Path
+) -> None:
     named = OPEN.replace("-m model", "-m model -n jars")
     kernel.run(SET_UP)
     kernel.run(named)
     lines = kernel.run("%toolchat serve -n jars")
 
-    async def test() -> None:
-        async with connected(lines) as client:
-            await edited_fill(client, kernel)
-
-    asyncio.run(test())
+    async with connected(lines) as client:
+        await edited_fill(client, kernel)
     kernel.run("%toolchat serve --stop")
     kernel.run(SAVE)
     output = nbformat.v4.new_output("display_data", data=kernel.saved)
-    notebook = write(tmp_path / "jars.ipynb", SET_UP, named)
+    notebook = write_notebook(tmp_path / "jars.ipynb", SET_UP, named)
     cells = nbformat.read(notebook, as_version=4).cells
     cells[1].outputs = [output]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
@@ -388,26 +369,7 @@ def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results
         assert asyncio.run(later(kernel.run("%toolchat serve"))) == result
 
 
-def test_without_the_extra_the_error_says_what_to_install() -> None:
-    code = (
-        "import asyncio, sys\n"
-        "sys.modules['mcp'] = None\n"
-        "from jupyter_toolcall.jupyter import serve_command\n"
-        "async def main(): serve_command.Serving(None)._start('', 0)\n"
-        "try: asyncio.run(main())\n"
-        "except Exception as error: print(type(error).__name__, error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ("UsageError serve needs the package mcp: pip install mcp\n")
-
-
 # -- jupyter toolcall serve ----------------------------------------------------------------------
-
-
-def write(path: Path, *cells: str) -> Path:
-    code = [nbformat.v4.new_code_cell(cell) for cell in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=code), path)
-    return path
 
 
 class Command:
@@ -444,82 +406,75 @@ class Command:
         return self.process.returncode
 
 
-def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: Path) -> None:
-    command = Command(write(tmp_path / "jars.ipynb", SET_UP, OPEN))
+async def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: Path) -> None:
+    command = Command(write_notebook(tmp_path / "jars.ipynb", SET_UP, OPEN))
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
 
-    async def test() -> None:
-        async with connected(lines) as client:
-            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
-            asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
-            assert "mcp:claude-code asks for fill" in asked
-            assert '"grams": 300' in asked
-            command.type("e")
-            await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
-            command.type("{}")
-            refused = await asyncio.to_thread(command.read_to, "[r]eject? ")
-            assert "grams: " in refused
-            command.type("e")
-            await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
-            command.type('{"grams": 20}')
-            result = (await call).structured_content
-            assert result["note"] == "The person changed grams from 300 to 20."
-            assert result["result"] == "Jar#2"
-            call = asyncio.create_task(client.call_tool("fill", {"grams": 1}))
-            await asyncio.to_thread(command.read_to, "[r]eject? ")
-            command.type("r")
-            await asyncio.to_thread(command.read_to, "Reason: ")
-            command.type("too little")
-            assert (await call).structured_content["note"].endswith("Reason: too little")
-
-    asyncio.run(test())
+    async with connected(lines) as client:
+        call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+        asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
+        assert "mcp:claude-code asks for fill" in asked
+        assert '"grams": 300' in asked
+        command.type("e")
+        await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
+        command.type("{}")
+        refused = await asyncio.to_thread(command.read_to, "[r]eject? ")
+        assert "grams: " in refused
+        command.type("e")
+        await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
+        command.type('{"grams": 20}')
+        result = (await call).structured_content
+        assert result["note"] == "The person changed grams from 300 to 20."
+        assert result["result"] == "Jar#2"
+        call = asyncio.create_task(client.call_tool("fill", {"grams": 1}))
+        await asyncio.to_thread(command.read_to, "[r]eject? ")
+        command.type("r")
+        await asyncio.to_thread(command.read_to, "Reason: ")
+        command.type("too little")
+        assert (await call).structured_content["note"].endswith("Reason: too little")
     assert command.end() == 0
 
 
-def test_the_terminal_prints_every_argument_whole_with_nothing_hidden(tmp_path: Path) -> None:
+async def test_the_terminal_prints_every_argument_whole_with_nothing_hidden(tmp_path: Path) -> None:
     tell = "def tell(text: str, more: dict) -> None:\n    'Tell somebody.'"
     cells = SET_UP, tell, OPEN.replace("-t fill", "-t tell fill")
-    command = Command(write(tmp_path / "jars.ipynb", *cells))
+    command = Command(write_notebook(tmp_path / "jars.ipynb", *cells))
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
     text, more = (
         f"\x1b[2J\u202e\u200b\u3164{'long ' * 2_000}END",
         {"a\r": ["x" * 900, {"z": 2**60}]},
     )
 
-    async def test() -> None:
-        async with connected(lines) as client:
-            arguments = {"text": text, "more": more}
-            call = asyncio.create_task(client.call_tool("tell", arguments))
-            asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
-            shown = asked.partition("asks for tell\n")[2].partition("\n}\n")[0] + "}"
-            assert json.loads(shown) == arguments
-            assert all(c == "\n" or (c.isprintable() and c != "\u3164") for c in asked)
-            assert "not marked read-only" in asked
-            command.type("r")
-            await asyncio.to_thread(command.read_to, "Reason: ")
-            command.type("no")
-            assert (await call).structured_content["status"] == "rejected"
-
-    asyncio.run(test())
+    async with connected(lines) as client:
+        arguments = {"text": text, "more": more}
+        call = asyncio.create_task(client.call_tool("tell", arguments))
+        asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
+        shown = asked.partition("asks for tell\n")[2].partition("\n}\n")[0] + "}"
+        assert json.loads(shown) == arguments
+        assert all(c == "\n" or (c.isprintable() and c != "\u3164") for c in asked)
+        assert "not marked read-only" in asked
+        command.type("r")
+        await asyncio.to_thread(command.read_to, "Reason: ")
+        command.type("no")
+        assert (await call).structured_content["status"] == "rejected"
     assert command.end() == 0
 
 
-def test_a_notebook_whose_session_has_a_person_as_model_is_served(tmp_path: Path) -> None:
-    notebook = write(tmp_path / "jars.ipynb", SET_UP, OPEN.replace("-m model", "-m person"))
+async def test_a_notebook_whose_session_has_a_person_as_model_is_served(tmp_path: Path) -> None:
+    notebook = write_notebook(
+        tmp_path / "jars.ipynb", SET_UP, OPEN.replace("-m model", "-m person")
+    )
     command = Command(notebook)
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
 
-    async def test() -> None:
-        async with connected(lines) as client:
-            result = await client.call_tool("weigh", {"jar": "Jar#1"})
-            assert result.structured_content["result"] == 100
-
-    asyncio.run(test())
+    async with connected(lines) as client:
+        result = await client.call_tool("weigh", {"jar": "Jar#1"})
+        assert result.structured_content["result"] == 100
     assert command.end() == 0
 
 
 def test_a_notebook_with_a_cell_that_fails_is_not_served(tmp_path: Path) -> None:
-    command = Command(write(tmp_path / "broken.ipynb", "1 / 0"))
+    command = Command(write_notebook(tmp_path / "broken.ipynb", "1 / 0"))
     _, error = command.process.communicate(timeout=60)
     assert command.process.returncode == 1
     assert b"broken.ipynb: division by zero" in error

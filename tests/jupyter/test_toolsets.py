@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -14,6 +13,7 @@ from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
 from jupyter_toolcall.storage.notebook_files import execute
+from tests.notebooks import write_notebook
 
 FIRST = """%load_ext jupyter_toolcall
 import pandas as pd
@@ -161,9 +161,7 @@ def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:
         "%%toolchat -m m -t files:data --fresh\nGo.",
         "print(first['entries'], _.calls[-1].result['entries'])",
     ]
-    path = tmp_path / "work.ipynb"
-    written = [nbformat.v4.new_code_cell(source) for source in (FIRST, model, *cells)]
-    nbformat.write(nbformat.v4.new_notebook(cells=written), path)
+    path = write_notebook(tmp_path / "work.ipynb", FIRST, model, *cells)
     assert execute(path).notebook.cells[-1].outputs[0].text == (
         "[{'folder': 'data'}, {'file': 'work.ipynb', 'bytes': "
         f"{path.stat().st_size}}}] [{{'file': 'a.txt', 'bytes': 1}}]\n"

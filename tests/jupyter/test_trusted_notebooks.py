@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 
 from jupyter_toolcall import cli
+from tests.notebooks import write_notebook
 
 CELLS = (
     "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted\n"
@@ -49,13 +50,6 @@ def nobody_types(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
 
 
-def written(path: Path, *sources: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    return path
-
-
 def ran(path: Path) -> int:
     """How often the cells of a notebook ran."""
     count = path.parent / "ran"
@@ -63,7 +57,10 @@ def ran(path: Path) -> int:
 
 
 def made_here(tmp_path: Path) -> Path:
-    source, target = written(tmp_path / "a" / "source.ipynb", *CELLS), tmp_path / "a" / "made.ipynb"
+    source, target = (
+        write_notebook(tmp_path / "a" / "source.ipynb", *CELLS),
+        tmp_path / "a" / "made.ipynb",
+    )
     assert cli.main(["run", "--trust", str(source), "--output", str(target)]) == 0
     return target
 
@@ -110,7 +107,7 @@ def test_a_person_is_asked_before_anything_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = written(tmp_path / "b" / "a.ipynb", *CELLS)
+    path = write_notebook(tmp_path / "b" / "a.ipynb", *CELLS)
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     assert cli.main(["run", str(path)]) == status
     assert ran(path) == times
@@ -149,7 +146,7 @@ def test_what_run_wrote_and_somebody_changed_in_any_place_is_asked_about(
 
 def in_jupyter(path: Path, sign: bool = True) -> Path:
     """Execute a notebook as Jupyter does: the kernel knows its file, and saving signs it."""
-    notebook = nbformat.read(written(path, *CELLS), as_version=4)
+    notebook = nbformat.read(write_notebook(path, *CELLS), as_version=4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JPY_SESSION_NAME", os.path.abspath(path))
         NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}).execute()
@@ -183,7 +180,7 @@ def test_own_sessions_in_a_notebook_whose_code_somebody_changed_are_no_proof(
 
 def test_the_signature_of_jupyter_alone_is_no_proof(tmp_path: Path) -> None:
     """Jupyter signs a notebook without outputs that it only opened and saved."""
-    path = signed(written(tmp_path / "s" / "a.ipynb", *CELLS))
+    path = signed(write_notebook(tmp_path / "s" / "a.ipynb", *CELLS))
     assert cli.main(["run", str(path)]) == 2
     assert ran(path) == 0
 
@@ -193,7 +190,7 @@ def test_code_of_an_exercise_that_somebody_changed_is_asked_about(
     old: str, new: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "lesson"
-    source = written(folder / "source.ipynb", *CHECKED)
+    source = write_notebook(folder / "source.ipynb", *CHECKED)
     (folder / "exercises").mkdir()
     file = folder / "exercises" / "six.md"
     file.write_text(EXERCISE.format("6"))
@@ -207,7 +204,7 @@ def test_code_of_an_exercise_that_somebody_changed_is_asked_about(
 
 
 def test_nothing_is_asked_about_files_that_are_not_executed(tmp_path: Path) -> None:
-    path = written(tmp_path / "n" / "a.ipynb", "1 + 1")
+    path = write_notebook(tmp_path / "n" / "a.ipynb", "1 + 1")
     assert cli.main(["verify", str(path)]) == 0
     assert cli.main(["show", str(path)]) == 0
 
@@ -215,7 +212,7 @@ def test_nothing_is_asked_about_files_that_are_not_executed(tmp_path: Path) -> N
 def test_a_kernel_that_this_computer_lacks_is_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path / "n" / "a.ipynb", "1 + 1")
+    path = write_notebook(tmp_path / "n" / "a.ipynb", "1 + 1")
     made: dict[str, Any] = json.loads(path.read_text())
     made["metadata"]["kernelspec"] = {"name": "no\x1bsuch", "display_name": "", "language": ""}
     path.write_text(json.dumps(made))

@@ -1,4 +1,4 @@
-"""A server that stands in for the API of Anthropic; tests of other servers have their own."""
+"""Servers that stand in for the APIs of both providers; tests of one of them say which."""
 
 from __future__ import annotations
 
@@ -6,11 +6,35 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.standin.anthropic_api import StandIn
-from tests.standin.talk import KEY
+from tests.standin import anthropic_api, openai_api
+from tests.standin.model_api import StandIn
+
+PROVIDERS: dict[str, type[StandIn]] = {
+    "anthropic": anthropic_api.StandIn,
+    "openai": openai_api.StandIn,
+}
+
+
+@pytest.fixture(params=PROVIDERS)
+def api(request: pytest.FixtureRequest) -> StandIn:
+    """Each provider in turn, in memory."""
+    return PROVIDERS[request.param]()
 
 
 @pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn(key=KEY) as server:
+def server(api: StandIn) -> Iterator[StandIn]:
+    """Each provider in turn, over HTTP."""
+    with api:
+        yield api
+
+
+@pytest.fixture
+def claude() -> Iterator[anthropic_api.StandIn]:
+    with anthropic_api.StandIn() as server:
+        yield server
+
+
+@pytest.fixture
+def openai() -> Iterator[openai_api.StandIn]:
+    with openai_api.StandIn() as server:
         yield server

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -21,16 +18,14 @@ from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.recorded_data import replace
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models.anthropic import Claude
-from jupyter_toolcall.models.anthropic_requests import Strategy
 from jupyter_toolcall.models.provider_client import legal_key, own_key
+from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes.messages import Assistant, Result, Results, User
-from tests.standin.anthropic_api import StandIn
-from tests.standin.anthropic_turns import Hide, Think, Turn, Use, says
+from tests.standin.anthropic_api import NEWEST, StandIn
 from tests.standin.anthropic_turns import encode as encode_event
-from tests.standin.anthropic_words import Json
-from tests.standin.talk import KEY, NEWEST, a_claude, a_tool, answered, asked, heard
+from tests.standin.talk import a_tool, answered, asked, heard
+from tests.standin.turns import Hide, Json, Think, Turn, Use, says
 
 PEEL = a_tool("Potato_peel", "Peel a potato.", potato="string")
 CUT = a_tool("Potato_cut", "Cut a potato.", potato="string", pieces="integer")
@@ -40,202 +35,121 @@ SELECT = a_tool("selectTools", "Gain tools. Objects: Potato#1", tools="array")
 SAVE = a_tool("save", "Hand in the fries.", fries="string")
 
 
-def test_a_whole_conversation_with_parallel_calls_is_never_refused(server: StandIn) -> None:
-    server.turns += [
-        says(Think("First peel — dann schneiden 🥔."), "I peel two.", _peel("1"), _peel("2")),
-        says(Think("Now cut."), Hide("b3BhcXVl"), Use("Potato_cut", {"potato": "Potato#3"})),
-        says("Done: «Fries#1»."),
-        says("You are welcome."),
-    ]
-    with a_claude(server) as model:
-        first = asked("Make fries.", PEEL, CUT, system="You are a cook.")
-        reply = model(first)
-        assert [call.arguments for call in reply.calls] == [
-            {"potato": "Potato#1"},
-            {"potato": "Potato#2"},
-        ]
-        assert (reply.text, reply.stop) == ("I peel two.", "tools")
-        second = answered(first, reply, "Potato#3", "Potato#4")
-        reply = model(second)
-        failed = Result(reply.calls[0].id, "the knife is blunt", error=True)
-        third = answered(second, reply, failed, news="A new tool can be selected: fry.")
-        reply = model(third)
-        assert (reply.text, reply.calls, reply.stop) == ("Done: «Fries#1».", (), "end")
-        assert model(heard(third, reply, User("Thanks!"))).text == "You are welcome."
-    assert server.refused == []
-    assert len(server.asked) == 4
-    assert not any(asked.dropped for asked in server.asked)
-    answer = server.asked[2].body["messages"][-1]["content"]
-    assert [block["type"] for block in answer] == ["tool_result", "text"]
-    assert answer[0]["is_error"] is True
-
-
-def test_thinking_is_sent_back_byte_for_byte_and_in_order(server: StandIn) -> None:
+def test_thinking_is_sent_back_byte_for_byte_and_in_order(claude: StandIn) -> None:
     thought = 'Naïve? <b>\u2028 \\ " \n 🥔 ' * 20
-    server.turns += [says(Think(thought), "a", Hide("Zm9v"), Think("then"), _peel()), says("b")]
-    with a_claude(server) as model:
+    claude.turns += [says(Think(thought), "a", Hide("Zm9v"), Think("then"), _peel()), says("b")]
+    with claude.model() as model:
         first = asked("Peel.", PEEL)
         reply = model(first)
         stored = json.loads(encode(reply.raw))
         model(answered(first, replace(reply, raw=stored), "Potato#2"))
-    sent = server.asked[1].body["messages"][1]["content"]
+    sent = claude.asked[1].body["messages"][1]["content"]
     kinds = ["thinking", "text", "redacted_thinking", "thinking", "tool_use"]
     assert [block["type"] for block in sent] == kinds
     assert sent[0]["thinking"] == thought
-    assert sent[0]["signature"] in server.thoughts.signed
-    assert (server.refused, server.asked[1].dropped) == ([], ())
+    assert sent[0]["signature"] in claude.thoughts.signed
+    assert (claude.refused, claude.asked[1].dropped) == ([], ())
 
 
-def test_an_edited_beginning_drops_the_thinking_that_was_bound_to_it(server: StandIn) -> None:
-    server.turns += [says(Think("Peel."), _peel()), says("b")]
-    with a_claude(server) as model:
+def test_an_edited_beginning_drops_the_thinking_that_was_bound_to_it(claude: StandIn) -> None:
+    claude.turns += [says(Think("Peel."), _peel()), says("b")]
+    with claude.model() as model:
         first = asked("Peel.", PEEL)
         edited = replace(first, messages=(User("Peel it thinly."),))
         assert model(answered(edited, model(first), "Potato#2")).text == "b"
-    assert server.refused == []
-    assert [drop["path"] for drop in server.asked[1].dropped] == ["messages.1.content.0"]
+    assert claude.refused == []
+    assert [drop["path"] for drop in claude.asked[1].dropped] == ["messages.1.content.0"]
 
 
-def test_a_turn_that_another_model_said_is_rebuilt_or_loses_its_thinking(server: StandIn) -> None:
-    server.turns += [says(Think("Hm."), "Peeling.", _peel()), says("a"), says("b")]
-    with a_claude(server) as model, a_claude(server, "claude-sonnet-5-5") as other:
+def test_a_turn_that_another_model_said_is_rebuilt_or_loses_its_thinking(claude: StandIn) -> None:
+    claude.turns += [says(Think("Hm."), "Peeling.", _peel()), says("a"), says("b")]
+    with claude.model() as model, claude.model("claude-sonnet-5-5") as other:
         first = asked("Peel.", PEEL)
         reply = model(first)
         other(answered(first, reply, "Potato#2"))
         model(answered(first, replace(reply, raw={"choices": []}), "Potato#2"))
-    for asked_ in server.asked[1:]:
+    for asked_ in claude.asked[1:]:
         said = asked_.body["messages"][1]["content"]
         assert [block["type"] for block in said] == ["text", "tool_use"]
-    assert server.refused == []
+    assert claude.refused == []
 
 
-def test_a_turn_whose_calls_are_no_longer_those_that_came_is_rebuilt(server: StandIn) -> None:
-    server.turns += [says(Think("Hm."), _peel(), _peel()), says("a")]
-    with a_claude(server) as model:
+def test_a_turn_whose_calls_are_no_longer_those_that_came_is_rebuilt(claude: StandIn) -> None:
+    claude.turns += [says(Think("Hm."), _peel(), _peel()), says("a")]
+    with claude.model() as model:
         first = asked("Peel.", PEEL)
         reply = model(first)
         one = replace(reply, calls=(replace(reply.calls[0], id="renamed"),))
         model(answered(first, one, "Potato#2"))
-    (used,) = server.asked[1].body["messages"][1]["content"]
+    (used,) = claude.asked[1].body["messages"][1]["content"]
     assert used["id"] == "renamed"
-    assert server.refused == []
+    assert claude.refused == []
 
 
-def test_text_streams_to_the_listener_piece_by_piece(server: StandIn) -> None:
-    server.turns.append(says("A potato is a tuber, and so is 🥔.", piece=7))
-    pieces: list[str] = []
-    with a_claude(server, on_text=pieces.append) as model:
-        reply = model(asked("What is it?"))
-    assert len(pieces) > 3
-    assert "".join(pieces) == reply.text == "A potato is a tuber, and so is 🥔."
-
-
-def test_an_interrupt_while_text_streams_closes_the_connection_and_passes(server: StandIn) -> None:
-    def interrupt(text: str) -> None:
-        raise KeyboardInterrupt
-
-    server.turns += [says("A long text", _peel(), cut=700, stalls=True, hard=True), says("again")]
-    with a_claude(server) as model:
-        model.on_text = interrupt
-        with pytest.raises(KeyboardInterrupt):
-            model(asked("Go."))
-        assert server.left.wait(10), "the connection is still open"
-        model.on_text = print
-        assert model(asked("Go.")).text == "again"
-
-
-def test_the_kernels_interrupt_ends_a_wait_for_the_model_at_once(server: StandIn) -> None:
+def test_the_kernels_interrupt_ends_a_wait_for_the_model_at_once(claude: StandIn) -> None:
     def interrupt() -> None:
-        assert server.stalled.wait(10)
+        assert claude.stalled.wait(10)
         os.kill(os.getpid(), signal.SIGINT)
 
-    server.turns += [says(cut=0, stalls=True, hard=True), says("again")]
+    claude.reading = 60
+    claude.turns += [says(cut=0, stalls=True, hard=True), says("again")]
     kernel = threading.Thread(target=interrupt)
-    with a_claude(server) as model:
+    with claude.model() as model:
         kernel.start()
         with pytest.raises(KeyboardInterrupt):
             model(asked("Go."))
         kernel.join()
-        assert server.left.wait(10), "the connection is still open"
+        assert claude.left.wait(10), "the connection is still open"
         assert model(asked("Go.")).text == "again"
 
 
-def test_tools_keep_their_order_place_and_first_description(server: StandIn) -> None:
-    server.turns += [
-        says(Think("Which?"), Use("selectTools", {"tools": ["Potato_peel"]})),
-        says(Think("Peel."), _peel()),
-        says("done"),
-    ]
-    with a_claude(server, strategy="reference") as model:
-        first = asked("Peel.", SELECT, SAVE, deferred=(PEEL, CUT, FRY), system="Cook.")
-        reply = model(first)
-        chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
-        second = replace(
-            answered(first, reply, chosen), tools=(SAVE, SELECT, PEEL), deferred=(FRY, CUT)
-        )
-        reply = model(second)
-        renewed = replace(SELECT, description="Gain tools. Objects: Potato#1, Potato#2")
-        third = answered(second, reply, "Potato#2", news="New: Potato#2")
-        model(replace(third, tools=(PEEL, SAVE, renewed)))
-    tools = [_plain(asked_.body["tools"]) for asked_ in server.asked]
-    # What is declared stays; what a result refers to comes behind it, deferred.
-    assert tools[0] == tools[1][:3]
-    assert tools[1] == tools[2]
-    names = [(tool["name"], "defer_loading" not in tool) for tool in tools[1]]
-    assert names[:2] == [("save", True), ("selectTools", True)]
-    assert names[2:] == [("Potato_cut", False), ("Potato_peel", False)]
-    answer = server.asked[1].body["messages"][2]["content"][0]["content"]
-    assert answer == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
-    assert (server.refused, [asked_.dropped for asked_ in server.asked]) == ([], [()] * 3)
-
-
-def test_what_a_selection_says_besides_ok_follows_the_results(server: StandIn) -> None:
-    server.turns += [says(Use("selectTools", {"tools": ["Potato_peel", "peal"]})), says("ok")]
-    with a_claude(server, strategy="reference") as model:
+def test_what_a_selection_says_besides_ok_follows_the_results(claude: StandIn) -> None:
+    claude.turns += [says(Use("selectTools", {"tools": ["Potato_peel", "peal"]})), says("ok")]
+    with claude.model(strategy="reference") as model:
         first = asked("Peel.", SELECT, deferred=(PEEL,))
         reply = model(first)
         partly = Result(reply.calls[0].id, "no tool peal", selected=("Potato_peel", "gone"))
         model(answered(first, reply, partly, news="Be quick."))
-    blocks = server.asked[1].body["messages"][2]["content"]
+    blocks = claude.asked[1].body["messages"][2]["content"]
     assert blocks[0]["content"] == [{"type": "tool_reference", "tool_name": "Potato_peel"}]
     assert [block["text"] for block in blocks[1:]] == ["no tool peal", "Be quick."]
-    assert server.refused == []
+    assert claude.refused == []
 
 
-def test_a_model_without_references_gets_the_tools_in_view_each_time(server: StandIn) -> None:
-    server.turns += [says(Use("selectTools", {"tools": ["Potato_peel"]})), says("done")]
-    with a_claude(server, "claude-opus-4-1") as model:
+def test_a_model_without_references_gets_the_tools_in_view_each_time(claude: StandIn) -> None:
+    claude.turns += [says(Use("selectTools", {"tools": ["Potato_peel"]})), says("done")]
+    with claude.model("claude-opus-4-1") as model:
         first = asked("Peel.", SELECT, deferred=(PEEL, CUT))
         reply = model(first)
         chosen = Result(reply.calls[0].id, "ok", selected=("Potato_peel",))
         model(replace(answered(first, reply, chosen), tools=(SELECT, PEEL), deferred=(CUT,)))
-    names = [[tool["name"] for tool in asked_.body["tools"]] for asked_ in server.asked]
+    names = [[tool["name"] for tool in asked_.body["tools"]] for asked_ in claude.asked]
     assert names == [["selectTools"], ["selectTools", "Potato_peel"]]
-    assert server.asked[1].body["messages"][2]["content"][0]["content"] == "ok"
-    assert server.refused == []
+    assert claude.asked[1].body["messages"][2]["content"][0]["content"] == "ok"
+    assert claude.refused == []
 
 
-def test_a_conversation_that_begins_again_takes_the_new_description(server: StandIn) -> None:
-    server.turns += [says("a"), says("b")]
-    with a_claude(server) as model:
+def test_a_conversation_that_begins_again_takes_the_new_description(claude: StandIn) -> None:
+    claude.turns += [says("a"), says("b")]
+    with claude.model() as model:
         model(asked("Peel.", PEEL))
         model(asked("Peel.", replace(PEEL, description="Peel thinly.")))
-    told = [asked_.body["tools"][0]["description"] for asked_ in server.asked]
+    told = [asked_.body["tools"][0]["description"] for asked_ in claude.asked]
     assert told == ["Peel a potato.", "Peel thinly."]
 
 
-@pytest.mark.parametrize(("model", "again"), [(NEWEST, True), ("claude-sonnet-4-6", False)])
+@pytest.mark.parametrize(("name", "again"), [(NEWEST, True), ("claude-sonnet-4-6", False)])
 def test_a_tool_with_other_arguments_is_defined_again(
-    server: StandIn, model: str, again: bool
+    claude: StandIn, name: str, again: bool
 ) -> None:
-    server.turns += [says("a"), says("b"), says("c")]
+    claude.turns += [says("a"), says("b"), says("c")]
     other = a_tool("save", "Hand in the plate.", plate="string")
-    with a_claude(server, model) as claude:
+    with claude.model(name) as model:
         first = asked("Cook.", SAVE)
-        second = replace(heard(first, claude(first), User("And plate it.")), tools=(other,))
-        claude(heard(second, claude(second), User("Well done.")))
-    assert server.refused == []
-    for asked_ in server.asked[1:]:
+        second = replace(heard(first, model(first), User("And plate it.")), tools=(other,))
+        model(heard(second, model(second), User("Well done.")))
+    assert claude.refused == []
+    for asked_ in claude.asked[1:]:
         added = [
             block["tool"]["definition"]
             for turn in asked_.body["messages"]
@@ -247,52 +161,25 @@ def test_a_tool_with_other_arguments_is_defined_again(
         assert sent[0]["input_schema"] == other.parameters
 
 
-@pytest.mark.parametrize("strategy", ["reference", "inline"])
-def test_nine_tenths_of_twenty_turns_come_from_the_cache(
-    server: StandIn, strategy: Strategy
-) -> None:
-    names = [f"Potato_{number}" for number in range(19)]
-    many = tuple(a_tool(name, "About this tool. " * 20, potato="string") for name in names)
-    select = replace(SELECT, description="Gain tools.\n" + "\n".join(names))
-    with a_claude(server, strategy=strategy) as model:
-        request = asked("Try all.", select, deferred=many, system="You are a patient cook. " * 200)
-        shares, total, cached = [], 0, 0
-        for number, name in enumerate(names):
-            server.turns.append(says(Think("Next."), Use("selectTools", {"tools": [name]})))
-            reply = model(request)
-            assert reply.usage
-            total, cached = total + reply.usage.input, cached + reply.usage.cached
-            shares.append(reply.usage.cached / reply.usage.input)
-            chosen = Result(reply.calls[0].id, "ok", selected=(name,))
-            request = answered(request, reply, chosen)
-            request = replace(
-                request, tools=(select, *many[: number + 1]), deferred=many[number + 1 :]
-            )
-    assert shares[0] == 0
-    assert min(shares[1:]) > 0.8
-    assert cached / total >= 0.9
-    assert server.refused == []
-
-
-def test_the_cache_is_found_after_a_turn_of_a_hundred_calls(server: StandIn) -> None:
-    server.turns += [says(*[_peel(str(number)) for number in range(100)]), says("done")]
-    with a_claude(server) as model:
+def test_the_cache_is_found_after_a_turn_of_a_hundred_calls(claude: StandIn) -> None:
+    claude.turns += [says(*[_peel(str(number)) for number in range(100)]), says("done")]
+    with claude.model() as model:
         first = asked("Peel all.", PEEL, system="You are a patient cook. " * 400)
         reply = model(first)
         usage = model(answered(first, reply, *["Potato#2"] * 100)).usage
     assert usage
-    assert usage.cached == server.asked[0].usage["cache_creation_input_tokens"] > 0
+    assert usage.cached == claude.asked[0].usage["cache_creation_input_tokens"] > 0
 
 
-def test_usage_counts_all_of_the_input(server: StandIn) -> None:
-    server.turns += [says("a"), says("b")]
-    with a_claude(server) as model:
+def test_usage_counts_all_of_the_input(claude: StandIn) -> None:
+    claude.turns += [says("a"), says("b")]
+    with claude.model() as model:
         request = asked("Go.", system="Cook well. " * 1000)
         first, second = model(request).usage, model(request).usage
     assert first
     assert second
-    assert first.input == second.input == sum(_inputs(server))
-    assert (first.cached, second.cached) == (0, server.asked[1].usage["cache_read_input_tokens"])
+    assert first.input == second.input == sum(_inputs(claude))
+    assert (first.cached, second.cached) == (0, claude.asked[1].usage["cache_read_input_tokens"])
     assert second.cached > 2000
     assert first.output > 0
 
@@ -308,143 +195,67 @@ def test_usage_counts_all_of_the_input(server: StandIn) -> None:
     ],
 )
 def test_no_call_is_handed_on_where_the_model_stopped_otherwise(
-    server: StandIn, stop: str, means: str
+    claude: StandIn, stop: str, means: str
 ) -> None:
-    server.turns += [says("I begin", Think("Hm."), _peel(), stop=stop), says("On I go.")]
-    with a_claude(server) as model:
+    claude.turns += [says("I begin", Think("Hm."), _peel(), stop=stop), says("On I go.")]
+    with claude.model() as model:
         first = asked("Peel.", PEEL)
         reply = model(first)
         assert (reply.stop, reply.calls, reply.text) == (means, (), "I begin")
         assert model(heard(first, reply)).text == "On I go."
-    assert server.refused == []
-    assert server.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
+    assert claude.refused == []
+    assert claude.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
 
 
 def test_a_turn_that_paused_continues_where_it_was_and_is_sent_back_as_it_is(
-    server: StandIn,
+    claude: StandIn,
 ) -> None:
-    server.turns += [
+    claude.turns += [
         says("I search", Think("Hm."), stop="pause_turn"),
         says("still", stop="pause_turn"),
         says("Found."),
     ]
-    with a_claude(server) as model:
+    with claude.model() as model:
         session = Session(Toolbox(), model, scheme="flat").tell("Search.")
     assert str(session) == "Found."
-    assert server.refused == []
-    paused = [asked_.body["messages"][-1]["content"] for asked_ in server.asked[1:]]
+    assert claude.refused == []
+    paused = [asked_.body["messages"][-1]["content"] for asked_ in claude.asked[1:]]
     kinds = [[block["type"] for block in content] for content in paused]
     assert kinds == [["text", "thinking"], ["text", "thinking", "text"]]
 
 
-def test_a_person_may_speak_after_a_pause(server: StandIn) -> None:
-    server.turns += [says("I search", Think("Hm."), stop="pause_turn"), says("Fine.")]
-    with a_claude(server) as model:
+def test_a_person_may_speak_after_a_pause(claude: StandIn) -> None:
+    claude.turns += [says("I search", Think("Hm."), stop="pause_turn"), says("Fine.")]
+    with claude.model() as model:
         first = asked("Search.")
         assert model(heard(first, model(first), User("Enough."))).text == "Fine."
-    assert server.refused == []
+    assert claude.refused == []
 
 
 def test_a_refusal_tells_its_category_and_reason_but_puts_nothing_in_the_models_mouth(
-    server: StandIn,
+    claude: StandIn,
 ) -> None:
-    server.turns += [says(stop="refusal", explanation="This is not about potatoes."), says("ok")]
-    with a_claude(server) as model:
+    claude.turns += [says(stop="refusal", explanation="This is not about potatoes."), says("ok")]
+    with claude.model() as model:
         first = asked("Break in.")
         reply = model(first)
         assert (reply.stop, reply.text) == ("refused", "")
         assert reply.said == "[The model refused (cyber). This is not about potatoes.]"
         model(heard(first, reply, User("Then peel.")))
-    assert [turn["role"] for turn in server.asked[1].body["messages"]] == ["user"]
-    assert server.refused == []
+    assert [turn["role"] for turn in claude.asked[1].body["messages"]] == ["user"]
+    assert claude.refused == []
 
 
-@pytest.mark.parametrize("stop", ["max_tokens", "refusal", "model_context_window_exceeded"])
-def test_a_person_is_told_which_calls_were_lost_and_the_session_continues(
-    server: StandIn, stop: str
-) -> None:
-    ran: list[str] = []
-
-    def peel(potato: str) -> str:
-        ran.append(potato)
-        return "peeled"
-
-    lost = [Use("peel", {"potato": "a"}), Use("peel", raw='{"potato": "b')]
-    server.turns += [says("I peel", *lost, stop=stop), says(Use("peel", {"potato": "c"})), says("")]
-    with a_claude(server) as model:
-        session = Session(Toolbox(peel), model, scheme="flat", approve="all").tell("Peel.")
-        assert (session.calls, ran) == ((), [])
-        rows = [row.text for row in PanelController(session, print).whole().messages]
-        assert sum("did not run: peel, peel." in row for row in rows) == 1
-        assert str(session).startswith("I peel\n\n[The ")
-        assert str(session).endswith("Its calls did not run: peel, peel.]")
-        assert [call.result for call in session.tell("Go on.").calls] == ["peeled"]
-    assert ran == ["c"]
-    assert server.refused == []
-    said = server.asked[1].body["messages"][1]["content"]
-    assert [block["text"] for block in said] == ["I peel"]
-
-
-@pytest.mark.parametrize("empty", [says(), says("", "  \n"), says(Think("Hm."))])
-def test_a_reply_of_nothing_is_an_end_that_the_session_can_go_on_from(
-    server: StandIn, empty: Turn
-) -> None:
-    server.turns += [empty, says("Here.")]
-    with a_claude(server) as model:
-        first = asked("Hello?")
-        reply = model(first)
-        assert (reply.calls, reply.stop) == ((), "end")
-        assert model(heard(first, reply, User("Hello!"))).text == "Here."
-    assert server.refused == []
-
-
-def test_words_and_names_that_the_api_does_not_take_are_mended(server: StandIn) -> None:
-    server.turns += [says("a")]
+def test_words_and_names_that_the_api_does_not_take_are_mended(claude: StandIn) -> None:
+    claude.turns += [says("a")]
     strange = Assistant(" ", (Call("call 1#é", "no such tool!"),))
     half = "half \ud83e a potato"
-    with a_claude(server) as model:
+    with claude.model() as model:
         first = replace(asked(half, PEEL, system=half), messages=(User(half), User(" "), strange))
         given = Result("call 1#é", half)
         request = replace(first, messages=(*first.messages, Results((given,), news=half)))
         assert model(request).text == "a"
-    assert server.refused == []
-
-
-def test_a_call_without_arguments_has_none(server: StandIn) -> None:
-    server.turns.append(says(Use("fry", raw="")))
-    with a_claude(server) as model:
-        (call,) = model(asked("Fry.", FRY)).calls
-    assert (call.arguments, call.broken) == ({}, "")
-
-
-def test_five_hundred_calls_of_one_reply_keep_their_order(server: StandIn) -> None:
-    server.turns += [says(*[_peel(str(number)) for number in range(500)]), says("done")]
-    with a_claude(server) as model:
-        first = asked("Peel all.", PEEL)
-        reply = model(first)
-        model(answered(first, reply, *[str(number) for number in range(500)]))
-    asked_for = [call.arguments["potato"] for call in reply.calls]
-    assert asked_for == [f"Potato#{number}" for number in range(500)]
-    assert server.refused == []
-
-
-def test_the_key_is_nowhere_but_in_the_request(
-    server: StandIn, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    told = {"type": "error", "error": {"type": "api_error", "message": f"the key {KEY} fails"}}
-    server.turns += [says("a"), says(status=403, message=f"the key {KEY} fails")]
-    server.turns += [Turn(raw=encode_event(told)), says("cut", cut=300, hard=True)]
-    with a_claude(server) as model:
-        reply = model(asked("Go."))
-        shown = [repr(model), str(vars(model)), repr(reply), encode(reply.raw)]
-        for expected in ("the key «redacted» fails", "the key «redacted» fails", "connection"):
-            with pytest.raises(ModelError, match=expected) as caught:
-                model(asked("Go."))
-            shown.append(str(caught.value))
-            assert (caught.value.__context__, caught.value.__cause__) == (None, None)
-    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
-    assert KEY not in "".join([*shown, caplog.text])
+    assert claude.refused == []
 
 
 def test_without_a_key_one_line_names_it_and_the_offline_way(
@@ -461,26 +272,6 @@ def test_without_a_key_one_line_names_it_and_the_offline_way(
     assert "\n" not in told
 
 
-def test_the_sdk_is_imported_at_the_first_call_only() -> None:
-    program = (
-        "import sys; from jupyter_toolcall.models.anthropic import Claude;"
-        "Claude('claude-opus-5-5');"
-        "print({'anthropic', 'httpx2'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "set()"
-
-
-def test_one_connection_serves_all_turns(server: StandIn) -> None:
-    server.turns += [says("a"), says("b"), says("c")]
-    with a_claude(server) as model:
-        for _ in range(3):
-            model(asked("Go."))
-    assert server.connections == 1
-
-
 def _peel(number: str = "1") -> Use:
     return Use("Potato_peel", {"potato": f"Potato#{number}"})
 
@@ -489,24 +280,24 @@ def _plain(tools: list[Json]) -> list[Json]:
     return [{key: part for key, part in tool.items() if key != "cache_control"} for tool in tools]
 
 
-def _inputs(server: StandIn) -> list[int]:
+def _inputs(claude: StandIn) -> list[int]:
     kinds = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return [server.asked[0].usage[kind] for kind in kinds]
+    return [claude.asked[0].usage[kind] for kind in kinds]
 
 
-def test_a_parameter_of_any_name_is_sent_as_a_name_that_the_api_takes(server: StandIn) -> None:
-    server.turns += [says(Use("say", {"_x003C_value_x003E_": "Hello"})), says("ok"), says("so")]
+def test_a_parameter_of_any_name_is_sent_as_a_name_that_the_api_takes(claude: StandIn) -> None:
+    claude.turns += [says(Use("say", {"_x003C_value_x003E_": "Hello"})), says("ok"), says("so")]
     parameters = {"type": "object", "properties": {"<value>": {}}, "required": ["<value>"]}
     tool = Tool("say", "Say it.", parameters, lambda **given: given["<value>"])
-    with a_claude(server) as model:
+    with claude.model() as model:
         session = Session(Toolbox(tool), model, scheme="flat", approve="all").tell("Say hello.")
         [call] = session.calls
         assert (call.arguments, call.result) == ({"<value>": "Hello"}, "Hello")
         session.edit(call, **{"<value>": "Bye"}).run()
-    assert server.refused == []
-    schema = server.asked[0].body["tools"][0]["input_schema"]
+    assert claude.refused == []
+    schema = claude.asked[0].body["tools"][0]["input_schema"]
     assert [*schema["properties"]] == schema["required"] == ["_x003C_value_x003E_"]
-    [used] = server.asked[1].body["messages"][1]["content"]
+    [used] = claude.asked[1].body["messages"][1]["content"]
     assert used["input"] == {"_x003C_value_x003E_": "Hello"}
 
 
@@ -517,3 +308,35 @@ def test_a_parameters_name_is_read_back_from_what_was_sent(name: str) -> None:
     assert own_key(sent) == name
     if re.fullmatch(r"[a-z_]*", name):
         assert sent == name
+
+
+def test_events_of_types_yet_unknown_are_passed_over(claude: StandIn) -> None:
+    new = encode_event({"type": "weather", "sun": True}) + b": a comment\n\n"
+    use = {"type": "tool_use", "id": "a", "name": "fry", "input": {}}
+    events: list[Json] = [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": use},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {}},
+        {"type": "message_stop"},
+    ]
+    claude.turns.append(Turn(raw=b"".join(new + encode_event(each) for each in events)))
+    with claude.model() as model:
+        assert [call.id for call in model(asked("Go.", FRY)).calls] == ["a"]
+
+
+def test_an_api_that_is_not_there_yet_is_asked_again() -> None:
+    server = StandIn([says("here")])
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        server.__enter__()
+        client.base_url = server.url
+
+    patience = Patience(sleep=wait, chance=lambda: 0.0)
+    with server.sdk(base_url="http://127.0.0.1:9", max_retries=0) as client:
+        reply = Claude(NEWEST, client=client, patience=patience)(asked("Go."))
+    server.__exit__()
+    assert (reply.text, waits) == ("here", [1])
+    assert "connection to the API failed" in reply.attempts[0].said

@@ -17,11 +17,9 @@ from jupyter_toolcall import Session, Toolbox, from_graphql
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.models.anthropic_requests import MODELS, Abilities, Strategy, abilities
 from tests.large_schema import LINKS, large_schema
-from tests.standin.anthropic_api import StandIn
-from tests.standin.anthropic_memory import in_memory
-from tests.standin.anthropic_turns import Think, Turn, Use, says
-from tests.standin.anthropic_words import Json, unmarked
-from tests.standin.talk import KEY, NEWEST, a_claude
+from tests.standin.anthropic_api import NEWEST, StandIn
+from tests.standin.anthropic_words import unmarked
+from tests.standin.turns import Json, Think, Turn, Use, says
 
 STEPS = [f"step_{number:02}" for number in range(30)]
 ABOUT = "Stirs the soup, in the way that this step is for. " * 4
@@ -90,10 +88,10 @@ KEEPING = WAYS[:2] + WAYS[3:5]
 
 
 def cooked(
-    server: StandIn, scheme: str, way: tuple[str, Strategy | None], system: str = ""
+    claude: StandIn, scheme: str, way: tuple[str, Strategy | None], system: str = ""
 ) -> Session:
-    server.turns += [*SCRIPTS[scheme](), says("Done.")]
-    with a_claude(server, way[0], strategy=way[1]) as model:
+    claude.turns += [*SCRIPTS[scheme](), says("Done.")]
+    with claude.model(way[0], strategy=way[1]) as model:
         return Session(
             soup_kitchen(),
             model,
@@ -106,44 +104,43 @@ def cooked(
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_session_of_twenty_turns_is_never_refused(
-    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_again(
+    claude: StandIn, scheme: str, way: tuple[str, Strategy | None]
 ) -> None:
-    session = cooked(server, scheme, way)
-    assert server.refused == []
-    assert len(server.asked) == 21
+    session = cooked(claude, scheme, way)
+    assert len(claude.asked) == 21
     assert [call.status for call in session.calls] == ["succeeded"] * len(session.calls)
     assert str(session) == "Done."
-
-
-@pytest.mark.parametrize("scheme", SCRIPTS)
-@pytest.mark.parametrize("way", KEEPING, ids=str)
-def test_what_was_sent_is_sent_again_unchanged(
-    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
-) -> None:
-    cooked(server, scheme, way)
-    assert [asked.dropped for asked in server.asked] == [()] * 21
-    for before, after in pairwise(asked.body for asked in server.asked):
-        assert _shown(before) == _shown(after)
-        assert unmarked(before["system"]) == unmarked(after["system"])
-        turns = len(before["messages"])
-        assert unmarked(after["messages"][:turns]) == unmarked(before["messages"])
+    for body in claude.bodies:
+        assert str(body).count("'cache_control'") <= 4
+        ends = [body["system"][-1], *_tools(body)[-1:]]
+        assert ["cache_control" in end for end in ends] == [True] * len(ends)
+    # Nothing is remembered: another object of the model makes the same bodies of the journal.
+    with claude.model(way[0], strategy=way[1]) as model:
+        assert [model.body(exchange.request) for exchange in session.requests] == claude.bodies
+    if way in KEEPING:
+        assert [asked.dropped for asked in claude.asked] == [()] * 21
+        for before, after in pairwise(claude.bodies):
+            assert _shown(before) == _shown(after)
+            assert unmarked(before["system"]) == unmarked(after["system"])
+            turns = len(before["messages"])
+            assert unmarked(after["messages"][:turns]) == unmarked(before["messages"])
 
 
 @pytest.mark.parametrize("way", KEEPING, ids=str)
 def test_a_tool_is_in_view_before_it_is_called(
-    server: StandIn, way: tuple[str, Strategy | None]
+    claude: StandIn, way: tuple[str, Strategy | None]
 ) -> None:
-    cooked(server, "select", way)
-    for asked, step in zip(server.asked[1::2], STEPS, strict=False):
+    cooked(claude, "select", way)
+    for asked, step in zip(claude.asked[1::2], STEPS, strict=False):
         assert f"Soup_{step}" in _in_view(asked.body)
-    assert _in_view(server.asked[0].body) == {"selectTools"}
+    assert _in_view(claude.asked[0].body) == {"selectTools"}
 
 
-def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(server: StandIn) -> None:
-    cooked(server, "select", (NEWEST, "resend"))
-    assert server.asked[-1].dropped
-    names = [[tool["name"] for tool in asked.body["tools"]] for asked in server.asked]
+def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(claude: StandIn) -> None:
+    cooked(claude, "select", (NEWEST, "resend"))
+    assert claude.asked[-1].dropped
+    names = [[tool["name"] for tool in asked.body["tools"]] for asked in claude.asked]
     assert names[0] == ["selectTools"]
     assert names[1] == ["selectTools", "Soup_step_00"]
     assert all(before == after[: len(before)] for before, after in pairwise(names))
@@ -152,28 +149,17 @@ def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(serve
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
 def test_nine_tenths_of_a_session_come_from_the_cache(
-    server: StandIn, scheme: str, strategy: Strategy
+    claude: StandIn, scheme: str, strategy: Strategy
 ) -> None:
     # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
-    session = cooked(server, scheme, (NEWEST, strategy), "You are a patient cook. " * 250)
+    session = cooked(claude, scheme, (NEWEST, strategy), "You are a patient cook. " * 250)
     usage = session.state.usage
     share = usage.cached / usage.input
     print(f"cached share, {scheme}, {strategy}: {share:.3f} of {usage.input:,} tokens")
     assert usage.cached + usage.written <= usage.input
-    assert usage.written == sum(a.usage["cache_creation_input_tokens"] for a in server.asked)
+    assert usage.written == sum(a.usage["cache_creation_input_tokens"] for a in claude.asked)
     if strategy != "resend" or scheme in ("flat", "native"):
         assert share >= 0.9
-
-
-def test_a_request_has_at_most_four_breakpoints_and_the_tools_and_the_system_have_theirs(
-    server: StandIn,
-) -> None:
-    cooked(server, "select", (NEWEST, "reference"))
-    for asked in server.asked:
-        assert "cache_control" in asked.body["system"][-1]
-        shown = [tool for tool in asked.body["tools"] if "defer_loading" not in tool]
-        assert "cache_control" in shown[-1]
-        assert str(asked.body).count("'cache_control'") <= 4
 
 
 @pytest.mark.parametrize("model", [NEWEST, "claude-sonnet-5"])
@@ -182,20 +168,20 @@ def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_an
 ) -> None:
     toolbox = from_graphql(large_schema(96, 23, 420, 2))
     assert len(toolbox) > 4_000
-    server = StandIn(key=KEY)
+    api = StandIn()
     for tool in dict.fromkeys(tool for tool, _ in LINKS):
-        server.turns.append(says(Think("Which?"), Use("selectTools", {"tools": [tool]})))
+        api.turns.append(says(Think("Which?"), Use("selectTools", {"tools": [tool]})))
         calls = [Use(*call) for call in LINKS if call[0] == tool]
-        server.turns += [says(Think("So."), call) for call in calls]
-    server.turns.append(says("Done."))
-    with in_memory(server, model) as claude:
+        api.turns += [says(Think("So."), call) for call in calls]
+    api.turns.append(says("Done."))
+    with api.model(model) as claude:
         session = Session(toolbox, claude, approve="all").tell("Follow the links.")
-    assert server.refused == []
+    assert api.refused == []
     assert {call.status for call in session.calls} == {"succeeded"}
-    sizes = [len(json.dumps(asked.body)) for asked in server.asked]
+    sizes = [len(json.dumps(asked.body)) for asked in api.asked]
     assert sizes[0] <= 60_000
     assert sizes[19] <= sizes[0] + 20_000
-    usage = [asked.usage for asked in server.asked[:20]]
+    usage = [asked.usage for asked in api.asked[:20]]
     cached = sum(each["cache_read_input_tokens"] for each in usage)
     fresh = sum(each["input_tokens"] + each["cache_creation_input_tokens"] for each in usage)
     assert cached / (cached + fresh) >= 0.9
@@ -205,39 +191,30 @@ def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_an
 
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
-@pytest.mark.parametrize("way", WAYS[:3], ids=str)
-def test_each_request_can_be_made_again_from_the_journal(
-    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
-) -> None:
-    session = cooked(server, scheme, way)
-    assert _bodies(server, session, way) == [asked.body for asked in server.asked]
-
-
-@pytest.mark.parametrize("scheme", SCRIPTS)
 def test_another_kernel_and_another_model_object_send_the_same(
-    server: StandIn, scheme: str, tmp_path: Any
+    claude: StandIn, scheme: str, tmp_path: Any
 ) -> None:
     way: tuple[str, Strategy | None] = (NEWEST, None)
-    session = cooked(server, scheme, way)
+    session = cooked(claude, scheme, way)
     session.save(tmp_path / "soup.jsonl")
-    server.turns.append(says("More."))
-    with a_claude(server) as model:
+    claude.turns.append(says("More."))
+    with claude.model() as model:
         loaded = Session.load(tmp_path / "soup.jsonl", soup_kitchen(), model)
         loaded.tell("More?")
-    assert server.refused == []
-    before, after = server.asked[-2].body, server.asked[-1].body
+    assert claude.refused == []
+    before, after = claude.asked[-2].body, claude.asked[-1].body
     assert _shown(before) == _shown(after)
     turns = len(before["messages"])
     assert unmarked(after["messages"][:turns]) == unmarked(before["messages"])
-    assert server.asked[-1].dropped == ()
+    assert claude.asked[-1].dropped == ()
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline"])
-def test_a_fork_and_a_replay_send_the_same_beginning(server: StandIn, strategy: Strategy) -> None:
-    session = cooked(server, "select", (NEWEST, strategy))
+def test_a_fork_and_a_replay_send_the_same_beginning(claude: StandIn, strategy: Strategy) -> None:
+    session = cooked(claude, "select", (NEWEST, strategy))
     third = session.calls[3]
-    server.turns += [says("Enough.")]
-    with a_claude(server, strategy=strategy) as model:
+    claude.turns += [says("Enough.")]
+    with claude.model(strategy=strategy) as model:
         session.cursor.context.model = model
         entries = len(session.journal)
         replayed = session.replay().run()
@@ -245,58 +222,58 @@ def test_a_fork_and_a_replay_send_the_same_beginning(server: StandIn, strategy: 
         assert replayed.head == session.head
         fork = session.fork(third.id)
         fork.tell("Is it soup?")
-    assert server.refused == []
-    assert server.asked[-1].dropped == ()
-    assert _shown(server.asked[-1].body) == _shown(server.asked[0].body)
+    assert claude.refused == []
+    assert claude.asked[-1].dropped == ()
+    assert _shown(claude.asked[-1].body) == _shown(claude.asked[0].body)
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
 def test_an_edit_is_taken_and_what_was_bound_to_the_old_call_is_dropped(
-    server: StandIn, strategy: Strategy
+    claude: StandIn, strategy: Strategy
 ) -> None:
-    session = cooked(server, "select", (NEWEST, strategy))
-    server.turns += [says("Well."), says("Well, well.")]
-    with a_claude(server, strategy=strategy) as model:
+    session = cooked(claude, "select", (NEWEST, strategy))
+    claude.turns += [says("Well."), says("Well, well.")]
+    with claude.model(strategy=strategy) as model:
         session.cursor.context.model = model
         edited = session.edit(session.calls[1].id, note="shake").run()
         edited.tell("What did I do?")
-    assert server.refused == []
-    assert server.asked[-1].dropped
+    assert claude.refused == []
+    assert claude.asked[-1].dropped
 
 
 @pytest.mark.parametrize("scheme", ["select", "flat"])
 def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
-    server: StandIn, scheme: str
+    claude: StandIn, scheme: str
 ) -> None:
-    server.turns += [*SCRIPTS[scheme](), says("Done."), says("Well.")]
-    with a_claude(server, beta=False) as model:
+    claude.turns += [*SCRIPTS[scheme](), says("Done."), says("Well.")]
+    with claude.model(beta=False) as model:
         session = Session(
             soup_kitchen(), model, scheme=scheme, inputs={"soup": Soup()}, approve="all"
         ).tell("Make soup.")
-        thoughts = [_thoughts(asked.body) for asked in server.asked]
+        thoughts = [_thoughts(asked.body) for asked in claude.asked]
         # A tool that is declared later is a change of what came before: thinking since then stays.
         since = [0, 1, 2, *[0, 1] * 9] if scheme == "select" else range(21)
         assert thoughts == list(since)
         edited = session.edit(session.calls[3].id, note="shake").run()
         edited.tell("What did I do?")
-    assert server.refused == []
-    assert (scheme == "flat") <= _thoughts(server.asked[-1].body) <= 5
-    assert all("anthropic-beta" not in asked.headers for asked in server.asked)
-    assert all("block_binding" not in asked.body["thinking"] for asked in server.asked)
+    assert claude.refused == []
+    assert (scheme == "flat") <= _thoughts(claude.asked[-1].body) <= 5
+    assert all("anthropic-beta" not in asked.headers for asked in claude.asked)
+    assert all("block_binding" not in asked.body["thinking"] for asked in claude.asked)
 
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("way", WAYS[1:], ids=str)
 def test_a_session_goes_on_with_another_model(
-    server: StandIn, scheme: str, way: tuple[str, Strategy | None]
+    claude: StandIn, scheme: str, way: tuple[str, Strategy | None]
 ) -> None:
-    session = cooked(server, scheme, (NEWEST, "reference"))
-    server.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
-    with a_claude(server, way[0], strategy=way[1]) as model:
+    session = cooked(claude, scheme, (NEWEST, "reference"))
+    claude.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
+    with claude.model(way[0], strategy=way[1]) as model:
         session.cursor.context.model = model
         session.tell("More?")
-    assert server.refused == []
-    assert server.asked[-1].body["model"] == way[0]
+    assert claude.refused == []
+    assert claude.asked[-1].body["model"] == way[0]
 
 
 NAMES = st.sampled_from([*(f"Soup_{name}" for name in STEPS[:5]), "Soup_burn", "selectTools"])
@@ -321,8 +298,8 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
     parts: list[list[Turn]], scheme: str, data: st.DataObject
 ) -> None:
     way = data.draw(st.sampled_from(WAYS))
-    server = StandIn(key=KEY)
-    with in_memory(server, way[0], strategy=way[1]) as model:
+    claude = StandIn()
+    with claude.model(way[0], strategy=way[1]) as model:
         session = Session(
             soup_kitchen(),
             model,
@@ -332,11 +309,11 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
             approve="all",
         )
         for turns in parts:
-            server.turns = [*turns, says("Done."), says("Done."), says("Done.")]
+            claude.turns = [*turns, says("Done."), says("Done."), says("Done.")]
             session.tell("Go on.")
-        assert server.refused == []
+        assert claude.refused == []
         bodies = [model.body(exchange.request) for exchange in session.requests]
-        assert bodies == [asked.body for asked in server.asked]
+        assert bodies == [asked.body for asked in claude.asked]
         if way in KEEPING:
             for before, after in pairwise(bodies):
                 assert _shown(before) == _shown(after)
@@ -345,11 +322,11 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
 def test_a_turn_that_paused_before_it_said_anything_is_asked_for_again(
-    server: StandIn, strategy: Strategy
+    claude: StandIn, strategy: Strategy
 ) -> None:
     select = says(Use("selectTools", {"tools": [f"Soup_{STEPS[0]}"]}))
-    server.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
-    with a_claude(server, strategy=strategy) as model:
+    claude.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
+    with claude.model(strategy=strategy) as model:
         session = Session(
             soup_kitchen(),
             model,
@@ -359,8 +336,8 @@ def test_a_turn_that_paused_before_it_said_anything_is_asked_for_again(
             approve="all",
         ).tell("Make soup.")
         assert session.text == "Done."
-    assert server.refused == []
-    for before, after in pairwise(asked.body for asked in server.asked):
+    assert claude.refused == []
+    for before, after in pairwise(asked.body for asked in claude.asked):
         assert _begins_with(after["messages"], before["messages"])
 
 
@@ -394,10 +371,10 @@ peel_thinly.__name__ = "peel"
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
 def test_a_description_that_changed_is_news_and_the_first_one_stays(
-    server: StandIn, strategy: Strategy
+    claude: StandIn, strategy: Strategy
 ) -> None:
-    server.turns += [says(Think("Hm."), Use("peel", {"potato": "a"})), says("b"), says("c")]
-    with a_claude(server, strategy=strategy) as model:
+    claude.turns += [says(Think("Hm."), Use("peel", {"potato": "a"})), says("b"), says("c")]
+    with claude.model(strategy=strategy) as model:
         journal = Journal()
         first = Session(Toolbox(peel), model, scheme="flat", approve="all", journal=journal)
         first.ask("Peel.").step()
@@ -406,26 +383,26 @@ def test_a_description_that_changed_is_news_and_the_first_one_stays(
         ).checkout(first.head)
         again.run()
         again.tell("And?")
-    assert server.refused == []
-    assert [asked.body["tools"][0]["description"] for asked in server.asked] == ["Peels."] * 3
-    results = server.asked[1].body["messages"][2]["content"]
+    assert claude.refused == []
+    assert [asked.body["tools"][0]["description"] for asked in claude.asked] == ["Peels."] * 3
+    results = claude.asked[1].body["messages"][2]["content"]
     assert [block["type"] for block in results] == ["tool_result", "text"]
     assert results[1]["text"] == "peel now says too:\nLeaves nothing but the skin behind."
-    assert unmarked(server.asked[2].body["messages"][2]["content"]) == unmarked(results)
-    assert [asked.dropped for asked in server.asked] == [()] * 3
-    texts = [str(turn["content"]) for turn in server.asked[2].body["messages"]]
+    assert unmarked(claude.asked[2].body["messages"][2]["content"]) == unmarked(results)
+    assert [asked.dropped for asked in claude.asked] == [()] * 3
+    texts = [str(turn["content"]) for turn in claude.asked[2].body["messages"]]
     assert sum("now says too" in text for text in texts) == 1
 
 
-def test_what_results_told_already_is_no_news(server: StandIn) -> None:
-    session = cooked(server, "select", (NEWEST, "reference"))
-    assert "now says too" not in str(server.asked[-1].body["messages"])
+def test_what_results_told_already_is_no_news(claude: StandIn) -> None:
+    session = cooked(claude, "select", (NEWEST, "reference"))
+    assert "now says too" not in str(claude.asked[-1].body["messages"])
     assert session.objects[-1] == "Soup#11"
 
 
-def test_an_object_that_a_later_cell_brings_is_news(server: StandIn) -> None:
-    server.turns += [says("Hello."), says("I see."), says("Still.")]
-    with a_claude(server) as model:
+def test_an_object_that_a_later_cell_brings_is_news(claude: StandIn) -> None:
+    claude.turns += [says("Hello."), says("I see."), says("Still.")]
+    with claude.model() as model:
         journal = Journal()
         first = Session(soup_kitchen(), model, inputs={"soup": Soup()}, journal=journal)
         first.tell("Hello.")
@@ -434,8 +411,8 @@ def test_an_object_that_a_later_cell_brings_is_news(server: StandIn) -> None:
         # A cell with other options opens the session again, where the last cell left it.
         opened = journal.append(first.head, journal[again.head].event)
         again.checkout(opened.id).tell("And this?").tell("And now?")
-    assert server.refused == []
-    turns = [str(turn["content"]) for turn in server.asked[-1].body["messages"]]
+    assert claude.refused == []
+    turns = [str(turn["content"]) for turn in claude.asked[-1].body["messages"]]
     assert sum("a leek soup" in turn for turn in turns) == 1
     assert "- Soup#2: a leek soup" in turns[2]
 
@@ -457,8 +434,12 @@ def test_what_the_table_says_of_a_model_holds_together(model: str) -> None:
     assert able == replace(Abilities(), **{f: getattr(able, f) for f in able.__slots__})
 
 
+def _tools(body: Json) -> list[Json]:
+    return [tool for tool in body.get("tools", []) if "defer_loading" not in tool]
+
+
 def _shown(body: Json) -> Any:
-    return unmarked([tool for tool in body.get("tools", []) if "defer_loading" not in tool])
+    return unmarked(_tools(body))
 
 
 def _in_view(body: Json) -> set[str]:
@@ -477,9 +458,3 @@ def _in_view(body: Json) -> set[str]:
 def _thoughts(body: Json) -> int:
     blocks = [block for turn in body["messages"] for block in turn["content"]]
     return sum(block["type"] == "thinking" for block in blocks)
-
-
-def _bodies(server: StandIn, session: Session, way: tuple[str, Strategy | None]) -> list[Json]:
-    """Return the bodies of all turns, as another object of the model makes them."""
-    with a_claude(server, way[0], strategy=way[1]) as model:
-        return [model.body(exchange.request) for exchange in session.requests]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,9 @@ from jupyter_toolcall.schemes.messages import Attempt
 from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.view_rows import ViewRows
 from tests.example_tools import in_place
-from tests.standin import anthropic_turns as claude
-from tests.standin import openai_turns as gpt
 from tests.standin.anthropic_api import StandIn as ClaudeServer
-from tests.standin.anthropic_memory import in_memory
-from tests.standin.openai_api import StandIn as OpenAIServer
-from tests.standin.openai_api import a_near_model
-from tests.standin.talk import KEY
+from tests.standin.model_api import StandIn
+from tests.standin.turns import Use, says
 
 LENGTH = "the reply was too long and was cut off; nothing of it ran"
 STREAM = "the model's reply was cut off before its end"
@@ -72,41 +68,26 @@ WHOLE = Reply("I peel.", (PEEL,), "tools", Usage(10, 3, 8, 1))
 DONE = Reply("Done.")
 
 
-def anthropic_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
-    call = claude.Use("peel", {"potato": "a"})
-    half = {
-        "length": claude.says("I begin", call, stop="max_tokens"),
-        "stream": replace(claude.says("I begin", call), cut=700),
-    }[fault]
-    server = ClaudeServer(key=KEY)
-    server.turns += [*[half] * times, claude.says("I peel.", call), claude.says("Done.")]
-    options: dict[str, Any] = {"patience": kitchen.patience, "on_wait": kitchen.notices.append}
-    with in_memory(server, **options) as model:
+HALVES = {
+    "length": says("I begin", Use("peel", {"potato": "a"}), stop="length"),
+    "stream": says("I begin", Use("peel", {"potato": "a"}), cut=500),
+}
+
+
+@contextmanager
+def cooking(api: StandIn, kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
+    """Give a model whose replies are cut off so often."""
+    call = Use("peel", {"potato": "a"})
+    api.turns += [*[HALVES[fault]] * times, says("I peel.", call), says("Done.")]
+    with api.model(patience=kitchen.patience, on_wait=kitchen.notices.append) as model:
         yield model
-    assert server.refused == []
-
-
-def openai_model(kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
-    call = gpt.Use("peel", {"potato": "a"})
-    half = {
-        "length": gpt.says("I begin", call, finish="length"),
-        "stream": gpt.says("I begin", call, cut=600),
-    }[fault]
-    server = OpenAIServer([*[half] * times, gpt.says("I peel.", call), gpt.says("Done.")])
-    options: dict[str, Any] = {"patience": kitchen.patience, "on_wait": kitchen.notices.append}
-    with a_near_model(server, **options) as model:
-        yield model
-    assert server.refused == []
-
-
-MODELS = {"anthropic": anthropic_model, "openai": openai_model}
+    assert api.refused == []
 
 
 @pytest.mark.parametrize("fault", ["length", "stream"])
-@pytest.mark.parametrize("provider", MODELS)
-def test_it_is_asked_for_again_and_nothing_of_it_ran(provider: str, fault: str) -> None:
+def test_it_is_asked_for_again_and_nothing_of_it_ran(api: StandIn, fault: str) -> None:
     kitchen = Kitchen()
-    for model in MODELS[provider](kitchen, fault, 2):
+    with cooking(api, kitchen, fault, 2) as model:
         session = kitchen.session(model).run()
         assert (session.text, kitchen.peeled) == ("Done.", ["a"])
     assert kitchen.slept == [1, 2]
@@ -121,12 +102,11 @@ def test_it_is_asked_for_again_and_nothing_of_it_ran(provider: str, fault: str) 
     ]
 
 
-@pytest.mark.parametrize("provider", MODELS)
 def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_continues(
-    provider: str,
+    api: StandIn,
 ) -> None:
     kitchen = Kitchen()
-    for model in MODELS[provider](kitchen, "length", 3):
+    with cooking(api, kitchen, "length", 3) as model:
         session = kitchen.session(model).run()
         start, _, line = session.text.partition("\n\n")
         assert start == "I begin"
@@ -137,12 +117,11 @@ def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_continue
     assert kitchen.peeled == ["a"]
 
 
-@pytest.mark.parametrize("provider", MODELS)
 def test_a_stream_that_never_ends_properly_is_one_line_and_can_be_asked_for_later(
-    provider: str,
+    api: StandIn,
 ) -> None:
     kitchen = Kitchen()
-    for model in MODELS[provider](kitchen, "stream", 3):
+    with cooking(api, kitchen, "stream", 3) as model:
         session = kitchen.session(model)
         with pytest.raises(ModelError, match=rf"^{STREAM}.*\(asked 3 times\)$"):
             session.run()
@@ -185,19 +164,19 @@ def test_calls_that_were_written_as_xml_and_cut_off_do_not_run() -> None:
 
 def test_claude_may_write_twice_as_much_each_time_up_to_what_its_models_can() -> None:
     kitchen = Kitchen()
-    server = ClaudeServer(key=KEY)
-    half = claude.says("I begin", stop="max_tokens")
-    server.turns += [half, half, claude.says("Done.")]
-    with in_memory(server, patience=kitchen.patience, max_tokens=20_000) as model:
+    server = ClaudeServer()
+    half = says("I begin", stop="length")
+    server.turns += [half, half, says("Done.")]
+    with server.model(patience=kitchen.patience, max_tokens=20_000) as model:
         assert kitchen.session(model).run().text == "Done."
     assert [asked.body["max_tokens"] for asked in server.asked] == [20_000, 40_000, 64_000]
 
 
 def test_a_model_without_that_many_tokens_is_asked_for_as_much_again() -> None:
     kitchen = Kitchen()
-    server = ClaudeServer(key=KEY)
-    server.turns += [claude.says("I begin", stop="max_tokens"), claude.says("Done.")]
-    with in_memory(server, "claude-opus-4-1", patience=kitchen.patience) as model:
+    server = ClaudeServer()
+    server.turns += [says("I begin", stop="length"), says("Done.")]
+    with server.model("claude-opus-4-1", patience=kitchen.patience) as model:
         assert kitchen.session(model).run().text == "Done."
     assert {asked.body["max_tokens"] for asked in server.asked} == {32_000}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -26,9 +25,13 @@ from jupyter_toolcall.schemes.messages import (
     User,
 )
 from jupyter_toolcall.tools.tool import Tool
-from tests.standin.openai_api import KEY, MODEL, StandIn, a_model, a_near_model
+from tests.example_tools import fries_session
+from tests.models.test_provider_sessions import COOKED, TOOLS
+from tests.standin.openai_api import KEY, MODEL, StandIn
 from tests.standin.openai_rules import check
-from tests.standin.openai_turns import DIALECTS, Turn, Use, chunk, encode, says
+from tests.standin.openai_turns import DIALECTS, chunk, encode
+from tests.standin.turns import Think, Turn, Use, says
+from tests.standin.web import Answer, Web
 
 Json = dict[str, Any]
 
@@ -39,12 +42,6 @@ def a_tool(name: str, description: str = "") -> Tool:
 
 PEEL, CUT = a_tool("peel", "Peel it."), a_tool("cut")
 GO = Request("You cook.", (PEEL, CUT), (User("Go."),))
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with StandIn() as server:
-        yield server
 
 
 def body(request: Request, **options: Any) -> Json:
@@ -172,10 +169,6 @@ def test_ids_of_other_models_that_are_too_long_stay_apart() -> None:
     assert len(set(ids)) == 2
 
 
-def test_a_name_of_64_characters_is_taken() -> None:
-    assert body(replace(GO, tools=(a_tool("x" * 64),)))["tools"]
-
-
 def test_a_description_that_is_longer_than_openai_takes_is_told_by_the_system() -> None:
     long = "Finds é.\n" + "- one more\n" * 200
     made = body(replace(GO, tools=(a_tool("find", long), CUT)))
@@ -234,11 +227,11 @@ def test_half_a_character_is_sent_as_one_that_is_whole() -> None:
     assert json.dumps(body(broken), ensure_ascii=False).encode()
 
 
-def test_the_body_that_is_shown_is_the_body_that_is_sent(server: StandIn) -> None:
-    server.turns.append(says("here"))
-    with a_model(server) as model:
+def test_the_body_that_is_shown_is_the_body_that_is_sent(openai: StandIn) -> None:
+    openai.turns.append(says("here"))
+    with openai.model() as model:
         model(GO)
-        assert server.asked[0].body == model.body(GO)
+        assert openai.asked[0].body == model.body(GO)
 
 
 # -- what is answered -----------------------------------------------------------------------
@@ -248,10 +241,10 @@ COOK = says("Zwei 🥔.", Use("peel", {"n": 1, "x": "a\u2028b"}), Use("cut", {"n
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_calls_are_read_in_every_dialect(server: StandIn, dialect: str, piece: int) -> None:
-    server.turns.append(replace(COOK, dialect=dialect, piece=piece))
+def test_calls_are_read_in_every_dialect(openai: StandIn, dialect: str, piece: int) -> None:
+    openai.turns.append(replace(COOK, dialect=dialect, piece=piece))
     heard: list[str] = []
-    with a_near_model(server, on_text=heard.append) as model:
+    with openai.model(on_text=heard.append) as model:
         reply = model(GO)
     assert [(call.tool, call.arguments, call.broken) for call in reply.calls] == [
         ("peel", {"n": 1, "x": "a\u2028b"}, ""),
@@ -266,49 +259,43 @@ def test_calls_are_read_in_every_dialect(server: StandIn, dialect: str, piece: i
 @pytest.mark.parametrize(
     "dialect", ["openai", "whole", "zero", "unnumbered", "names again", "stop"]
 )
-def test_an_id_used_twice_is_two_calls_all_the_same(server: StandIn, dialect: str) -> None:
+def test_an_id_used_twice_is_two_calls_all_the_same(openai: StandIn, dialect: str) -> None:
     uses = (Use("peel", {"n": 1}, id="a"), Use("peel", {"n": 2}, id="a"))
-    server.turns.append(says(*uses, dialect=dialect))
-    with a_near_model(server) as model:
+    openai.turns.append(says(*uses, dialect=dialect))
+    with openai.model() as model:
         assert [call.arguments for call in model(GO).calls] == [{"n": 1}, {"n": 2}]
 
 
-def test_one_call_without_arguments_has_none(server: StandIn) -> None:
-    server.turns.append(says(Use("peel", raw="")))
-    with a_near_model(server) as model:
-        assert model(GO).calls == (Call("call_0001", "peel", {}),)
-
-
-def test_the_one_call_that_replies_had_before_is_read_too(server: StandIn) -> None:
+def test_the_one_call_that_replies_had_before_is_read_too(openai: StandIn) -> None:
     pieces = [{"name": "peel", "arguments": ""}, {"arguments": '{"n"'}, {"arguments": ": 1}"}]
     raw = b"".join(encode(chunk({"function_call": piece})) for piece in pieces)
-    server.turns.append(Turn(raw=raw + encode(chunk({}, "function_call"))))
-    with a_near_model(server) as model:
+    openai.turns.append(Turn(raw=raw + encode(chunk({}, "function_call"))))
+    with openai.model() as model:
         assert model(GO) == Reply(calls=(Call("", "peel", {"n": 1}),), stop="tools")
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_what_it_thinks_aloud_is_shown_and_not_sent_back(server: StandIn, name: str) -> None:
-    server.turns.append(says("Yes.", thought="Hm, ja.", thought_field=name))
-    with a_near_model(server) as model:
+def test_what_it_thinks_aloud_is_shown_and_not_sent_back(openai: StandIn, name: str) -> None:
+    openai.turns.append(says("Yes.", Think("Hm, ja."), thought_field=name))
+    with openai.model() as model:
         reply = model(GO)
     assert (reply.thought, reply.text, reply.raw) == ("Hm, ja.", "Yes.", None)
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_what_it_thinks_aloud_goes_back_where_that_is_asked_for(server: StandIn, name: str) -> None:
-    server.turns.append(says(Use("peel"), thought="Hm, ja.", thought_field=name))
-    with a_near_model(server, keep_thoughts=True) as model:
+def test_what_it_thinks_aloud_goes_back_where_that_is_asked_for(openai: StandIn, name: str) -> None:
+    openai.turns.append(says(Use("peel"), Think("Hm, ja."), thought_field=name))
+    with openai.model(keep_thoughts=True) as model:
         reply = model(GO)
         said = Assistant(reply.text, reply.calls, reply.raw)
         more = replace(GO, messages=(*GO.messages, said, Results((Result("call_0001", "ok"),))))
         assert model.body(more)["messages"][2][name] == "Hm, ja."
 
 
-def test_the_same_thought_in_two_fields_is_told_once(server: StandIn) -> None:
+def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
     both = encode(chunk({"reasoning": "Hm.", "reasoning_content": "Hm."}))
-    server.turns.append(Turn(raw=both + encode(chunk({"content": "Yes."}, "stop"))))
-    with a_near_model(server) as model:
+    openai.turns.append(Turn(raw=both + encode(chunk({"content": "Yes."}, "stop"))))
+    with openai.model() as model:
         assert model(GO).thought == "Hm."
 
 
@@ -316,24 +303,24 @@ def test_the_same_thought_in_two_fields_is_told_once(server: StandIn) -> None:
     ("turn", "stop", "text"),
     [
         (says("Yes."), "end", "Yes."),
-        (says("Yes.", finish="tool_calls"), "end", "Yes."),
-        (says("Yes, b", finish="length"), "length", "Yes, b"),
-        (says("Yes, b", Use("peel", raw='{"n'), finish="length"), "length", "Yes, b"),
-        (says("Never", finish="content_filter"), "refused", "Never"),
+        (says("Yes.", stop="tool_calls"), "end", "Yes."),
+        (says("Yes, b", stop="length"), "length", "Yes, b"),
+        (says("Yes, b", Use("peel", raw='{"n'), stop="length"), "length", "Yes, b"),
+        (says("Never", stop="content_filter"), "refused", "Never"),
         (says(refusal="I can't."), "refused", "I can't."),
         (says(""), "end", ""),
     ],
 )
-def test_why_it_stopped_is_told(server: StandIn, turn: Turn, stop: str, text: str) -> None:
-    server.turns.append(turn)
-    with a_near_model(server) as model:
+def test_why_it_stopped_is_told(openai: StandIn, turn: Turn, stop: str, text: str) -> None:
+    openai.turns.append(turn)
+    with openai.model() as model:
         reply = model(GO)
     assert (reply.stop, reply.text) == (stop, text)
 
 
-def test_text_that_ends_properly_needs_no_reason_but_calls_do(server: StandIn) -> None:
-    server.turns += [says("Yes.", finish=None), says("Yes.", Use("peel"), finish=None)]
-    with a_near_model(server) as model:
+def test_text_that_ends_properly_needs_no_reason_but_calls_do(openai: StandIn) -> None:
+    openai.turns += [says("Yes.", stop=None), says("Yes.", Use("peel"), stop=None)]
+    with openai.model() as model:
         reply = model(GO)
         assert (reply.text, reply.stop) == ("Yes.", "end")
         with pytest.raises(ModelError, match="cut off"):
@@ -358,27 +345,16 @@ def test_text_that_ends_properly_needs_no_reason_but_calls_do(server: StandIn) -
         (None, None),
     ],
 )
-def test_tokens_are_counted(server: StandIn, usage: Json | None, told: Usage | None) -> None:
+def test_tokens_are_counted(openai: StandIn, usage: Json | None, told: Usage | None) -> None:
     last = encode(chunk(None, usage=usage))
-    server.turns.append(Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last))
-    with a_near_model(server) as model:
+    openai.turns.append(Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last))
+    with openai.model() as model:
         assert model(GO).usage == told
 
 
-def test_what_begins_as_the_last_request_did_comes_from_the_servers_cache(server: StandIn) -> None:
-    server.turns += [says("Yes."), says("No.")]
-    long = replace(GO, system="You cook. " * 1000)
-    with a_model(server) as model:
-        first = model(long)
-        second = model(
-            replace(long, messages=(*long.messages, Assistant(first.text), User("Sure?")))
-        )
-    assert second.usage is not None
-    assert second.usage.cached / second.usage.input > 0.9
-
-
 def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> None:
-    with StandIn([says("Yes."), says("No.")], counts=False) as server, a_model(server) as model:
+    api = StandIn([says("Yes."), says("No.")], counts=False)
+    with api.model() as model:
         model.patience = replace(model.patience, tries=2, sleep=lambda wait: None)
         told: list[str] = []
         model.on_wait = told.append
@@ -387,7 +363,91 @@ def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> Non
     assert (first.text, first.usage) == ("Yes.", None)
     assert first.attempts == (Attempt("the server does not count tokens in a stream", 0),)
     assert len(told) == 1
-    assert ["stream_options" in heard.body for heard in server.asked] == [True, False, False]
+    assert ["stream_options" in heard.body for heard in api.asked] == [True, False, False]
+
+
+# -- errors and other answers -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "full"}}, "full"),
+        ({"error": "full"}, "full"),
+        ({"object": "error", "message": "full", "code": 400}, "full"),
+        ({"detail": "full"}, "full"),
+        ({"detail": [{"loc": ["body", "tools"], "msg": "full"}]}, "body.tools: full"),
+        ("full\nof it", "full of it"),
+        ([1], "(400)"),
+        ({}, "(400)"),
+    ],
+)
+def test_the_words_of_an_error_are_found_in_every_form(body: Any, words: str) -> None:
+    data = body if isinstance(body, str) else json.dumps(body)
+    answer = Answer(data.encode(), 400, {"content-type": "application/json"})
+    with (
+        Web(lambda asked: answer) as web,
+        StandIn().sdk(base_url=web.url, max_retries=0) as client,
+        pytest.raises(ModelError) as told,
+    ):
+        OpenAI(MODEL, client=client)(GO)
+    assert words in str(told.value)
+
+
+START = encode(chunk({"role": "assistant", "content": "Ja."}))
+END = encode(chunk({}, "tool_calls"))
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        START + END + encode(chunk({})) + encode(chunk({"content": ""})),
+        encode({"object": "ping"}) + START + encode({"choices": []}) + END,
+        b"\n: keep-alive\n\nid: 3\nevent: message\n" + START + END,
+        START + encode(chunk({"content": None, "tool_calls": None, "refusal": None})) + END,
+        START + encode({"choices": [{"index": 1, "delta": {"content": "two"}}]}) + END,
+        START + encode({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
+        START.replace(b'"Ja."', b'[{"type": "text", "text": "Ja."}]') + END,
+    ],
+)
+def test_what_servers_send_beside_a_reply_is_passed_over(openai: StandIn, raw: bytes) -> None:
+    openai.turns.append(Turn(raw=raw))
+    with openai.model() as model:
+        reply = model(GO)
+    assert (reply.text, reply.stop, reply.calls) == ("Ja.", "end", ())
+
+
+def test_an_address_that_answers_something_else_is_named(openai: StandIn) -> None:
+    openai.turns.append(Turn(raw=b"<html>", headers=(("content-type", "text/html"),)))
+    with openai.model() as model, pytest.raises(ModelError) as told:
+        model(GO)
+    assert str(told.value) == f"{openai.url} answers no chat completions: check the base URL"
+
+
+# -- sessions ---------------------------------------------------------------------------------
+
+
+def test_each_request_continues_from_the_last_one_and_new_tools_stand_behind() -> None:
+    api = StandIn(COOKED["select"])
+    with api.model() as model:
+        fries_session(model).tell("Make fries.")
+    for before, after in pairwise(api.bodies):
+        assert after["messages"][: len(before["messages"])] == before["messages"]
+        assert after["tools"][: len(before["tools"])] == before["tools"]
+    expected = ["save", "selectTools", *sorted(TOOLS[:3]), *sorted(TOOLS[3:])]
+    assert names(api.bodies[-1]) == expected
+
+
+def test_ids_that_come_twice_or_not_at_all_in_a_reply_are_told_apart() -> None:
+    uses = (Use("Potato_peel", {"Potato": "Potato#1"}, id=id_) for id_ in ("a", "a", "", "a b"))
+    api = StandIn([says(*uses, dialect="whole"), says("Peeled."), says("Enough.")])
+    with api.model() as model:
+        session = fries_session(model, "flat").tell("Peel it.")
+    ids = [call.id for call in session.calls]
+    assert len({*ids}) == 4
+    assert {call.status for call in session.calls} == {"succeeded"}
+    assert [result.call for result in api.results()] == ids
+    assert api.refused == []
 
 
 # -- where it is asked ----------------------------------------------------------------------
@@ -457,18 +517,12 @@ def test_what_has_to_be_set_is_said_in_one_line(
     assert "\n" not in str(told.value)
 
 
-def test_without_the_sdk_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(ModelError, match="pip install openai"):
-        OpenAI(MODEL, base_url="http://localhost/v1")(GO)
-
-
 def test_the_environment_names_the_server_and_the_key(
-    server: StandIn, monkeypatch: pytest.MonkeyPatch
+    openai: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    server.turns.append(says("here"))
+    openai.turns.append(says("here"))
     assert OpenAI(MODEL)(GO).text == "here"
 
 
@@ -479,7 +533,7 @@ def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> N
         assert KEY not in str(server.asked)
 
 
-def test_a_server_of_ones_own_that_does_not_run_is_named(server: StandIn) -> None:
-    server.__exit__(None, None, None)
-    with pytest.raises(ModelError, match=f"no server answers at {server.url}: start it"):
-        OpenAI(MODEL, base_url=server.url)(GO)
+def test_a_server_of_ones_own_that_does_not_run_is_named(openai: StandIn) -> None:
+    openai.__exit__()
+    with pytest.raises(ModelError, match=f"no server answers at {openai.url}: start it"):
+        OpenAI(MODEL, base_url=openai.url)(GO)

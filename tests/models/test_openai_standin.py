@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.standin.openai_rules import Refused, check
-
-Json = dict[str, Any]
+from tests.standin.model_api import Refused
+from tests.standin.openai_rules import check
+from tests.standin.turns import Json
 
 
 def call(call_id: str = "a", name: str = "peel", arguments: str = "{}") -> Json:

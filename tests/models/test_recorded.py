@@ -180,19 +180,6 @@ def test_a_line_is_a_turn_and_says_only_what_is_new(tape: Path) -> None:
     assert {line["model"] for line in found} == {FRIES.identity}
 
 
-def test_a_recording_grows_by_what_is_said_and_not_by_what_was_said(tmp_path: Path) -> None:
-    def f() -> str:
-        return "x" * 100
-
-    sizes = []
-    for count in (10, 40):
-        path = tmp_path / f"{count}.jsonl"
-        model = Recording(Scripted([("f", {})] * count), path)
-        Session(Toolbox(f), model, scheme="flat", approve="all").tell("Go.")
-        sizes.append(path.stat().st_size / count)
-    assert sizes[1] < sizes[0]
-
-
 def test_the_body_that_was_sent_is_known_by_its_digest(tmp_path: Path) -> None:
     class Adapter:
         name = "mine"

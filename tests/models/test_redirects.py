@@ -10,8 +10,9 @@ from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.schemes.messages import Request, User
-from tests.standin.openai_api import KEY, MODEL, StandIn
-from tests.standin.openai_turns import says
+from tests.standin import openai_turns
+from tests.standin.openai_api import KEY, MODEL
+from tests.standin.turns import says
 from tests.standin.web import Answer, Asked, Web
 
 GO = Request("You cook.", (), (User("Go."),))
@@ -59,14 +60,12 @@ def test_a_redirect_to_another_scheme_or_to_no_address_is_told(goes_to: str) -> 
 
 
 def test_a_redirect_on_the_same_server_is_followed() -> None:
-    with StandIn([says("Hello.")]) as server:
-        inner = server.web.routes
+    hello = openai_turns.stream(says("Hello."), None, iter(()))
 
-        def routes(asked: Asked) -> Answer:
-            if asked.path.startswith("/old"):
-                return Answer(b"", 307, {"location": "/v1/chat/completions"})
-            return inner(asked)
+    def routes(asked: Asked) -> Answer:
+        if asked.path.startswith("/old"):
+            return Answer(b"", 307, {"location": "/v1/chat/completions"})
+        return Answer(hello, headers={"content-type": "text/event-stream"})
 
-        server.web.routes = routes
-        model = OpenAI(MODEL, base_url=f"{server.web.url}/old", api_key=KEY)
-        assert model(GO).text == "Hello."
+    with Web(routes) as web:
+        assert OpenAI(MODEL, base_url=f"{web.url}/old", api_key=KEY)(GO).text == "Hello."

@@ -53,28 +53,6 @@ def test_after_the_last_try_the_failure_is_told_with_the_number_of_tries() -> No
     assert told.value.__context__ is None
 
 
-def test_what_cannot_pass_is_not_tried_again() -> None:
-    slept: list[float] = []
-    with pytest.raises(ModelError, match=r"^no key$"):
-        persistent(failing(ModelError("no key")), patient(slept), lambda said: None)
-    assert slept == []
-
-
-def test_an_interrupt_during_the_wait_passes_at_once() -> None:
-    asked: list[int] = []
-
-    def ask() -> Reply:
-        asked.append(1)
-        raise Passing("busy")
-
-    def interrupted(seconds: float) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        persistent(ask, Patience(sleep=interrupted), lambda said: None)
-    assert len(asked) == 1
-
-
 @given(failed=st.integers(1, 9), after=st.none() | st.floats(0, 1e9), chance=st.floats(0, 0.999999))
 def test_a_wait_is_bounded_whatever_is_asked_for(
     failed: int, after: float | None, chance: float

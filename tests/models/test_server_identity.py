@@ -18,7 +18,7 @@ from jupyter_toolcall.models.prices import PRICES, price
 from jupyter_toolcall.schemes.messages import Reply, Request, model_identity, server_digest
 from tests.jupyter.test_cells import Kernel
 from tests.standin.openai_api import KEY, StandIn
-from tests.standin.openai_turns import says
+from tests.standin.turns import says
 
 
 @pytest.fixture

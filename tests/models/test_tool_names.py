@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,9 +15,10 @@ from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.tool_names import short_names
 from jupyter_toolcall.schemes import Native
 from jupyter_toolcall.schemes.scheme import Flat
-from tests.standin import anthropic_api, anthropic_turns, openai_api, openai_turns
+from tests.standin import anthropic_api, openai_api
 from tests.standin.graphql_server import engine, serving
-from tests.standin.talk import KEY, a_claude
+from tests.standin.model_api import StandIn
+from tests.standin.turns import Use, says
 
 LONG = "convert_all_prices_of_a_catalogue_to_the_currency_of_another_country_at_once"
 ACCEPTED = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -50,53 +50,24 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 RESULTS = [6, "the potato, peeled", 1.5]
 
 
-class Provider:
-    """One of the stand-ins: its model, and what it was sent."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        api = anthropic_api.StandIn(key=KEY) if name == "anthropic" else openai_api.StandIn()
-        self.server: Any = api
-
-    @contextmanager
-    def model(self, *turns: tuple[str, dict[str, Any]] | str) -> Iterator[Any]:
-        words: Any = anthropic_turns if self.name == "anthropic" else openai_turns
-        script = [turn if isinstance(turn, str) else words.Use(*turn) for turn in turns]
-        self.server.turns += [words.says(each) for each in script]
-        with self.server, self.speaker() as model:
-            yield model
-
-    def speaker(self) -> Any:
-        return (
-            a_claude(self.server) if self.name == "anthropic" else openai_api.a_model(self.server)
-        )
-
-    @property
-    def bodies(self) -> list[dict[str, Any]]:
-        assert not getattr(self.server, "refused", [])
-        return [asked.body for asked in self.server.asked]
+Turns = tuple[str, dict[str, Any]] | str
 
 
-@pytest.fixture(params=["anthropic", "openai"])
-def provider(request: pytest.FixtureRequest) -> Provider:
-    return Provider(request.param)
-
-
-def declared(body: dict[str, Any]) -> dict[str, str]:
-    """Return the descriptions of the tools in a body, by their names."""
-    tools = [each.get("function", each) for each in body["tools"]]
-    return {each["name"]: each.get("description", "") for each in tools}
+@contextmanager
+def asking(api: StandIn, *turns: Turns) -> Iterator[Any]:
+    """Give a model that makes these calls."""
+    api.turns += [says(each if isinstance(each, str) else Use(*each)) for each in turns]
+    with api.model() as model:
+        yield model
+    assert api.refused == []
 
 
 def short(name: str) -> str:
     """Return the form in which a tool is sent."""
-    [form] = [
-        form
-        for form, text in declared(
-            OpenAI("m").body(Session(BOX, scheme="flat").cursor.request)
-        ).items()
-        if text.startswith(f"{name}: ")
-    ]
+    tools = OpenAI("m").body(Session(BOX, scheme="flat").cursor.request)["tools"]
+    functions = (tool["function"] for tool in tools)
+    described: dict[str, str] = {each["name"]: each["description"] for each in functions}
+    [form] = [form for form, text in described.items() if text.startswith(f"{name}: ")]
     return form
 
 
@@ -107,71 +78,70 @@ def test_long_and_foreign_names_are_sent_in_a_short_form_that_begins_alike() -> 
     assert all(ACCEPTED.fullmatch(short(name)) for name in BOX.names)
 
 
-def test_a_whole_session_calls_such_tools_and_records_their_own_names(provider: Provider) -> None:
+def test_a_whole_session_calls_such_tools_and_records_their_own_names(api: StandIn) -> None:
     calls = [(short(name), arguments) for name, arguments in CALLS]
-    with provider.model(*calls, "Done.") as model:
+    with asking(api, *calls, "Done.") as model:
         session = Session(BOX, model, scheme="flat", approve="all").tell("go")
     assert [call.tool for call in session.calls] == [name for name, _ in CALLS]
     assert [call.result for call in session.calls] == RESULTS
-    assert len(provider.bodies) == 4
-    assert all(ACCEPTED.fullmatch(name) for body in provider.bodies for name in declared(body))
-    tools = [declared(body) for body in provider.bodies]
+    tools = [api.sent_tools(number) for number in range(4)]
+    assert len(api.asked) == 4
+    assert all(ACCEPTED.fullmatch(name) for name in tools[0])
     assert tools == [tools[0]] * 4
 
 
-def test_journal_and_panel_have_the_names_that_the_tools_have(provider: Provider) -> None:
+def test_journal_and_panel_have_the_names_that_the_tools_have(api: StandIn) -> None:
     name, arguments = CALLS[0]
-    with provider.model((short(name), arguments), "Done.") as model:
+    with asking(api, (short(name), arguments), "Done.") as model:
         session = Session(BOX, model, scheme="flat", approve="all").tell("go")
     shown = str(session._repr_mimebundle_()) + session.journal.dumps()
     assert name in shown
     assert short(name) not in shown
 
 
-def test_a_name_that_the_api_takes_is_sent_as_it_is(provider: Provider) -> None:
+def test_a_name_that_the_api_takes_is_sent_as_it_is(api: StandIn) -> None:
     fits = tool(name="x" * 64)(lambda: 1)
-    with provider.model("Done.") as model:
+    with asking(api, "Done.") as model:
         Session(Toolbox(fits), model, scheme="flat").tell("go")
-    assert list(declared(provider.bodies[0])) == ["x" * 64]
+    assert list(api.sent_tools(0)) == ["x" * 64]
 
 
 def test_a_tool_that_was_selected_by_its_name_is_called_by_its_short_form(
-    provider: Provider,
+    api: StandIn,
 ) -> None:
     selected = ("selectTools", {"tools": [LONG]})
-    with provider.model(selected, (short(LONG), {"price": 3}), "Done.") as model:
+    with asking(api, selected, (short(LONG), {"price": 3}), "Done.") as model:
         session = Session(BOX, model, approve="all").tell("go")
     assert [call.status for call in session.calls] == ["succeeded"] * 2
     assert session.calls[1].result == 6
 
 
-def test_calls_as_xml_have_the_names_that_the_tools_have(provider: Provider) -> None:
+def test_calls_as_xml_have_the_names_that_the_tools_have(api: StandIn) -> None:
     call = (
         '<tool-calls><tool-call tool="schälen" function="schälen">'
         '<parameter name="kartoffel">it</parameter></tool-call></tool-calls>'
     )
-    with provider.model(call, "Done.") as model:
+    with asking(api, call, "Done.") as model:
         session = Session(Toolbox(schälen), model, scheme=Native(Flat()), approve="all").tell("go")
     assert session.calls[0].result == "it, peeled"
 
 
 def test_a_session_continues_with_the_other_provider() -> None:
-    first, second = Provider("anthropic"), Provider("openai")
-    with first.model((short(LONG), {"price": 3}), "Done.") as model:
+    first, second = anthropic_api.StandIn(), openai_api.StandIn()
+    with asking(first, (short(LONG), {"price": 3}), "Done.") as model:
         session = Session(BOX, model, scheme="flat", approve="all").tell("go")
-    with second.model((short("schälen"), {"kartoffel": "it"}), "Done.") as model:
+    with asking(second, (short("schälen"), {"kartoffel": "it"}), "Done.") as model:
         session.cursor.context.model = model
         session.tell("more")
     assert [call.tool for call in session.calls] == [LONG, "schälen"]
-    sent = [call for turn in second.bodies[0]["messages"] for call in turn.get("tool_calls", ())]
+    messages = second.bodies[0]["messages"]
+    sent = [call for turn in messages for call in turn.get("tool_calls", ())]
     assert [call["function"]["name"] for call in sent] == [short(LONG)]
 
 
-def test_a_reply_that_ends_too_soon_names_its_tools_in_full() -> None:
-    provider = Provider("anthropic")
-    use = anthropic_turns.Use(short(LONG), {"price": 3})
-    provider.server.turns.append(anthropic_turns.Turn((use,), stop="max_tokens"))
-    with provider.server, provider.speaker() as model:
+def test_a_reply_that_ends_too_soon_names_its_tools_in_full(api: StandIn) -> None:
+    api.turns.append(says(Use(short(LONG), {"price": 3}), stop="length"))
+    with api.model() as model:
         session = Session(BOX, model, scheme="flat").tell("go")
     assert f"Its calls did not run: {LONG}." in str(session)
 
@@ -189,23 +159,23 @@ def pour(oil: Öl) -> str:
     return "poured"
 
 
-def test_methods_of_a_class_with_other_letters_are_called(provider: Provider) -> None:
+def test_methods_of_a_class_with_other_letters_are_called(api: StandIn) -> None:
     box = Toolbox(Öl, pour)
     form = short_names(box.names)["Öl_press"]
-    with provider.model((form, {"Öl": "Öl#1"}), ("pour", {"oil": "Öl#2"}), "Done.") as model:
+    with asking(api, (form, {"Öl": "Öl#1"}), ("pour", {"oil": "Öl#2"}), "Done.") as model:
         session = Session(box, model, scheme="flat", inputs={"oil": Öl()}, approve="all").tell("go")
     assert [call.result for call in session.calls] == ["Öl#2", "poured"]
     assert session.deps("Öl#2") == ("Öl#1",)
 
 
-def test_long_fields_of_a_graphql_schema_are_called(provider: Provider) -> None:
+def test_long_fields_of_a_graphql_schema_are_called(api: StandIn) -> None:
     kind, field = "OrganizationOrEnterprise", "emailAddressesOfAllMembersThatTheViewerCanSee"
     sdl = f"type Query {{ organization: {kind}! }} type {kind} {{ {field}: Int! }}"
     with serving(sdl, resolver=engine) as server:
         box = from_graphql(sdl, endpoint=server.url)
         name = f"{kind}_{field}"
         form = short_names(box.names)[name]
-        with provider.model(("organization", {}), (form, {}), "Done.") as model:
+        with asking(api, ("organization", {}), (form, {}), "Done.") as model:
             session = Session(box, model, scheme="flat", approve="all").tell("go")
     assert session.calls[1].tool == name
     assert session.calls[1].result == 7
@@ -237,7 +207,6 @@ def test_a_form_that_is_another_tools_name_is_not_taken(names: set[str]) -> None
 @given(st.sets(st.from_regex(r"[\w.-]{1,90}", fullmatch=True), min_size=1, max_size=6))
 def test_every_tool_is_called_by_the_name_that_it_was_sent_under(names: set[str]) -> None:
     box = Toolbox(*(tool(name=name)(lambda: 1) for name in sorted(names)))
-    model = OpenAI("m")
-    sent = declared(model.body(Session(box, scheme="flat").cursor.request))
+    sent = OpenAI("m").body(Session(box, scheme="flat").cursor.request)["tools"]
     forms = short_names(names)
-    assert set(sent) == {forms.get(name, name) for name in names}
+    assert {tool["function"]["name"] for tool in sent} == {forms.get(name, name) for name in names}

@@ -16,7 +16,7 @@ from jupyter_toolcall.evaluation import compare
 from jupyter_toolcall.evaluation.tasks import Task
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
-from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme, scheme_named
+from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme
 
 GIVEN = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
 PLAN: list[tuple[str, dict[str, Any]]] = [
@@ -103,11 +103,6 @@ def test_schemes_of_ones_own_are_compared_with_ours() -> None:
     runs = list(compare([task], [Newest(), "flat", "native"]))
     assert [run.scheme for run in runs] == ["newest", "flat", "native"]
     assert all(run.solved for run in runs)
-
-
-@pytest.mark.parametrize("name", SCHEMES)
-def test_each_scheme_is_named_as_its_class(name: str) -> None:
-    assert scheme_named(name).name == name
 
 
 def test_a_class_in_the_place_of_a_scheme_is_told_what_to_write() -> None:

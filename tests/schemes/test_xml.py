@@ -371,11 +371,6 @@ def test_native_takes_a_schemes_name_and_says_in_one_line_what_is_none() -> None
         assert "\n" not in str(told.value)
 
 
-def test_native_is_an_option_of_a_session() -> None:
-    session = Session(Toolbox(WeatherTool()), Scripted([OSLO, "ok"]), scheme="flat", native=True)
-    assert session.state.opened.scheme == "native(flat)"
-
-
 @pytest.mark.parametrize("scheme", ["native", "native(select)"])
 def test_an_edit_runs_what_depends_on_it_and_says_the_rest_again(scheme: str) -> None:
     session = cooking(scheme).tell("Make fries.")

@@ -91,14 +91,3 @@ def test_the_policy_read_only_runs_reads_unasked_and_rejects_mutations(server: S
     statuses = [call.status for call in session.calls]
     assert statuses == ["succeeded"] * 4 + ["rejected"]
     assert [query for query in server.queries if "mutation" in query] == []
-
-
-def test_the_policy_ask_asks_for_mutations_alone(server: Server) -> None:
-    box = from_graphql(SDL, endpoint=server.url, read_only="*")
-    script = [
-        ("findIssue", {"number": 1}),
-        ("Issue_title", {}),
-        ("closeIssue", {"input": {"id": "x"}}),
-    ]
-    session = Session(box, Scripted([*script, "done"]), scheme="flat", approve="ask").tell("go")
-    assert [call.tool for call in session.pending] == ["closeIssue"]

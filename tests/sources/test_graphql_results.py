@@ -155,19 +155,3 @@ def test_a_scalar_of_the_servers_own_may_be_any_json(
     box: Toolbox, server: Server, tree: Any
 ) -> None:
     assert call(box, server, "any", tree).result == tree
-
-
-@pytest.mark.parametrize(
-    ("object_id", "error"),
-    [
-        (True, "the server gave True as the id of a Pot"),
-        (1.5, "the server gave 1.5 as the id of a Pot"),
-        (["x"], "the server gave ['x'] as the id of a Pot"),
-        (None, "the server gave a Pot without an id"),
-    ],
-)
-def test_an_id_of_another_type_is_no_id(
-    box: Toolbox, server: Server, object_id: Any, error: str
-) -> None:
-    failed = call(box, server, "pots", [{"__typename": "Pot", "id_Pot": object_id}])
-    assert (failed.status, failed.error) == ("failed", error)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import doctest
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,20 +72,6 @@ def test_a_server_that_tells_of_its_directives_is_asked_for_them(word: str) -> N
         server.answer = answer
         assert from_graphql(server.url)["best"].returns == "A"
         assert [word in query for query in server.queries] == [False, True]
-
-
-def test_without_graphql_core_a_schema_is_refused_with_what_to_install() -> None:
-    code = """
-import sys
-sys.modules["graphql"] = None
-from jupyter_toolcall import *
-try:
-    from_graphql("type Query { a: Int }")
-except Exception as error:
-    print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ("from_graphql needs graphql-core: pip install graphql-core\n")
 
 
 def test_an_extension_adds_to_its_type() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.core.errors import DefinitionError, UsageError
+from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Request
 from jupyter_toolcall.schemes.messages import Results
@@ -514,20 +512,3 @@ def test_sharing_is_checked_when_it_is_chosen() -> None:
         UsageError, match=r"share 'shema' is not one of schema.*Did you mean schema"
     ):
         tables.sharing("shema")
-
-
-def test_without_duckdb_one_line_says_what_to_install(monkeypatch: Any) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(DefinitionError) as caught:
-        Toolbox(*tables.sources)
-    assert str(caught.value) == ("the toolset tables needs duckdb: pip install duckdb pyarrow")
-
-
-def test_importing_the_toolsets_imports_no_engine() -> None:
-    code = (
-        "import sys, jupyter_toolcall.toolsets as t; early = set(sys.modules); t.tables; "
-        "heavy = {'pandas', 'polars', 'pyarrow', 'duckdb', 'matplotlib'}; "
-        "print(sorted(heavy & set(sys.modules)), 'pydantic' in early)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[] False"

@@ -21,7 +21,6 @@ from tests.sources.tables import DATA, DAY, ENGINES, call, failure, rows, table
 Frame = pd.DataFrame
 CASES: list[tuple[str, dict[str, Any], Callable[[Any], Any]]] = [
     ("select", {"columns": ["price", "city"]}, lambda t: t[["price", "city"]]),
-    ("filter", {"where": "price > 2 OR fresh"}, lambda t: t[(t["price"] > 2) | t["fresh"]]),
     (
         *("derive", {"column": "city", "expression": "upper(city) || '!'"}),
         lambda t: t.assign(city=t["city"].str.upper() + "!"),
@@ -54,10 +53,6 @@ CASES: list[tuple[str, dict[str, Any], Callable[[Any], Any]]] = [
     ("drop_nulls", {}, lambda t: t.dropna()),
     ("drop_nulls", {"columns": ["price"]}, lambda t: t.dropna(subset=["price"])),
     (
-        *("sort", {"by": ["price", "count"], "descending": True}),
-        lambda t: t.sort_values(["price", "count"], ascending=False),
-    ),
-    (
         *("aggregate", {"by": ["fresh"], "values": {"price": "mean", "city": "distinct"}}),
         lambda t: (
             t.groupby("fresh")
@@ -71,14 +66,6 @@ CASES: list[tuple[str, dict[str, Any], Callable[[Any], Any]]] = [
             t.pivot_table(index="fresh", columns="city", values="count", aggfunc="sum")
             .reset_index()
             .rename_axis(columns=None)
-        ),
-    ),
-    (
-        *("unpivot", {"columns": ["price", "unit price"], "name": "which"}),
-        lambda t: t.melt(
-            id_vars=["city", "count", "fresh", "day"],
-            value_vars=["price", "unit price"],
-            var_name="which",
         ),
     ),
 ]

@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from .anthropic_words import BOUND, Json, as_blocks, bad, digest, unmarked
+from .anthropic_words import BOUND, as_blocks, digest, unmarked
+from .model_api import bad
+from .turns import Json
 
 LOOK_BACK = 20
 """Blocks before a breakpoint in which an earlier breakpoint is found."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from .anthropic_words import NAME, Json, as_blocks, bad
+from .anthropic_words import NAME, as_blocks
+from .model_api import bad
+from .turns import Json
 
 BLOCKS = {
     "text": {"text", "citations", "cache_control"},

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .anthropic_history import check_block, check_messages
-from .anthropic_words import BOUND, KEY, NAME, Json, Refused, as_blocks, bad
+from .anthropic_words import BOUND, KEY, NAME, as_blocks
+from .model_api import Refused, bad
+from .turns import Json
 
 PARAMS = {
     "cache_control",
@@ -57,12 +59,12 @@ NO_SYSTEM = NO_ADAPTIVE | {"claude-sonnet-5", "claude-opus-4-7", "claude-sonnet-
 LARGEST = 32_000_000
 
 
-def check_headers(headers: Mapping[str, str], key: str | None) -> None:
+def check_headers(headers: Mapping[str, str], key: str) -> None:
     """Refuse a request without a key, a version, or with an unknown beta feature."""
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
     given = headers.get("x-api-key") or bearer
-    if not given or (key is not None and given != key):
-        raise Refused(401, "authentication_error", "invalid x-api-key")
+    if given != key:
+        raise Refused(401, "invalid x-api-key", "authentication_error")
     if "anthropic-version" not in headers:
         raise bad("anthropic-version: header is required")
     for beta in betas(headers) - BETAS:
@@ -82,7 +84,7 @@ def check(body: Json, features: set[str], paused: list[Json] | None = None) -> N
         if needed not in body:
             raise bad(f"{needed}: Field required")
     if not str(body["model"]).startswith("claude-"):
-        raise Refused(404, "not_found_error", f"model: {body['model']}")
+        raise Refused(404, f"model: {body['model']}", "not_found_error")
     if not isinstance(body["max_tokens"], int) or not 1 <= body["max_tokens"] <= 128_000:
         raise bad("max_tokens: out of range")
     _check_thinking(body, features)

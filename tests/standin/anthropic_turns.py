@@ -1,75 +1,13 @@
-"""What the stand-in says: turns of blocks, as the API's stream of events; and its faults."""
+"""Turns as the stream of events of Anthropic's API."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
-Json = dict[str, Any]
+from .turns import Block, Hide, Json, Say, Think, Turn, Use, pieces
 
-
-@dataclass(frozen=True)
-class Say:
-    """Text for the person."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Think:
-    """A block of thinking; the server signs it."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Hide:
-    """A block of thinking that nobody may read."""
-
-    data: str
-
-
-@dataclass(frozen=True)
-class Use:
-    """A call. `raw` is sent in place of the arguments' JSON."""
-
-    tool: str
-    arguments: Json = field(default_factory=dict)
-    id: str = ""
-    raw: str | None = None
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One answer of the server, and what goes wrong with it.
-
-    `status` refuses with that code; `cut` ends the stream after so many bytes, `hard`
-    without the end of the HTTP body; `breaks_after` sends an error event after so many
-    events; `raw` is sent in place of the whole stream; `stalls` waits for the client to
-    go away after the cut; `drip` sends so many bytes at a time.
-    """
-
-    blocks: tuple[Say | Think | Hide | Use, ...] = ()
-    stop: str | None = ""
-    explanation: str = ""
-    status: int = 0
-    message: str = "as the script says"
-    headers: tuple[tuple[str, str], ...] = ()
-    cut: int | None = None
-    hard: bool = False
-    stalls: bool = False
-    breaks_after: int | None = None
-    raw: bytes | None = None
-    piece: int = 24
-    drip: int = 0
-
-
-def says(*blocks: str | Say | Think | Hide | Use, **faults: Any) -> Turn:
-    """Return a turn of blocks; a string is text."""
-    made = tuple(Say(block) if isinstance(block, str) else block for block in blocks)
-    return Turn(made, **faults)
+STOPS = {"length": "max_tokens", "refused": "refusal"}
 
 
 def stream(turn: Turn, opening: Json, ids: Iterator[str], sign: Callable[[str], Json]) -> bytes:
@@ -78,7 +16,7 @@ def stream(turn: Turn, opening: Json, ids: Iterator[str], sign: Callable[[str], 
         return turn.raw
     events = list(_events(turn, opening, ids, sign))
     if turn.breaks_after is not None:
-        error = {"type": "overloaded_error", "message": "Overloaded"}
+        error = turn.error or {"type": "overloaded_error", "message": "Overloaded"}
         events[turn.breaks_after :] = [{"type": "error", "error": error}]
     whole = b"".join(map(encode, events))
     return whole if turn.cut is None else whole[: turn.cut]
@@ -112,7 +50,7 @@ def _events(
     yield {"type": "message_start", "message": opening}
     yield {"type": "ping"}
     for index, block in enumerate(turn.blocks):
-        start, deltas = _block(block, ids, sign, turn.piece)
+        start, deltas = _block(block, ids, sign, turn.piece or 24)
         yield {"type": "content_block_start", "index": index, "content_block": start}
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
@@ -125,8 +63,9 @@ def _events(
 
 
 def _stop(turn: Turn) -> str | None:
-    calls = any(isinstance(block, Use) for block in turn.blocks)
-    return ("tool_use" if calls else "end_turn") if turn.stop == "" else turn.stop
+    if turn.stop == "":
+        return "tool_use" if turn.calls else "end_turn"
+    return STOPS.get(turn.stop, turn.stop) if turn.stop else None
 
 
 def _tokens(turn: Turn) -> int:
@@ -134,7 +73,7 @@ def _tokens(turn: Turn) -> int:
 
 
 def _block(
-    block: Say | Think | Hide | Use,
+    block: Block,
     ids: Iterator[str],
     sign: Callable[[str], Json],
     size: int,
@@ -142,23 +81,19 @@ def _block(
     match block:
         case Say(text):
             start = {"type": "text", "text": "", "citations": None}
-            return start, [{"type": "text_delta", "text": piece} for piece in cut(text, size)]
+            return start, [{"type": "text_delta", "text": piece} for piece in pieces(text, size)]
         case Hide(data):
             return {"type": "redacted_thinking", "data": data}, []
         case Think(text):
             signed = sign(text)
-            pieces = cut(signed["thinking"], size)
-            told = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+            told = [
+                {"type": "thinking_delta", "thinking": piece}
+                for piece in pieces(signed["thinking"], size)
+            ]
             signature = {"type": "signature_delta", "signature": signed["signature"]}
             return {"type": "thinking", "thinking": "", "signature": ""}, [*told, signature]
-        case Use(tool, arguments, given, raw):
-            text = json.dumps(arguments) if raw is None else raw
-            name = given or next(ids)
+        case Use(tool):
+            name = next(ids) if block.id is None else block.id
             call: Json = {"type": "tool_use", "id": name, "name": tool, "input": {}}
-            pieces = ["", *cut(text, size)]
-            return call, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-
-
-def cut(text: str, size: int) -> list[str]:
-    """Return text in pieces of a size."""
-    return [text[place : place + size] for place in range(0, len(text), size)]
+            parts = ["", *pieces(block.text, size)]
+            return call, [{"type": "input_json_delta", "partial_json": part} for part in parts]

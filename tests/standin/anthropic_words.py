@@ -1,14 +1,13 @@
-"""The words that the stand-in's rules share: refusals, blocks, names and digests."""
+"""The words that the stand-in's rules share: blocks, names and digests."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
-Json = dict[str, Any]
+from .turns import Json
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -20,20 +19,6 @@ BOUND = {
     "claude-fable-5-2",
     "claude-mythos-5-2",
 }
-
-
-@dataclass
-class Refused(Exception):
-    """The API's answer to a request that it does not take."""
-
-    status: int
-    kind: str
-    message: str
-
-
-def bad(message: str) -> Refused:
-    """Return the refusal of a request that is wrong in itself."""
-    return Refused(400, "invalid_request_error", message)
 
 
 def as_blocks(content: Any) -> list[Json]:

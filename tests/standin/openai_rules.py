@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-Json = dict[str, Any]
+from .model_api import Refused, bad
+from .turns import Json
 
 LARGEST = 32 * 1024 * 1024
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -30,20 +30,6 @@ ROLES = {
     "assistant": {"role", "content", "name", "tool_calls", "refusal", "reasoning_content"},
     "tool": {"role", "content", "tool_call_id"},
 }
-
-
-@dataclass
-class Refused(Exception):
-    """The request is answered by this status and these words."""
-
-    status: int
-    message: str
-    code: str | None = None
-    kind: str = "invalid_request_error"
-
-
-def bad(message: str, code: str | None = None) -> Refused:
-    return Refused(400, message, code)
 
 
 def check(body: Json) -> None:

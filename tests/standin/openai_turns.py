@@ -1,13 +1,14 @@
-"""The turns that the stand-in plays, in the dialects that servers of chat completions speak."""
+"""Turns in the dialects that servers of chat completions speak."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-Json = dict[str, Any]
+from .turns import Json, Say, Think, Turn, Use, pieces
+
+STOPS = {"refused": "content_filter"}
 
 DIALECTS = (
     "openai",  # numbered, in pieces, an id and a name with the first
@@ -26,57 +27,6 @@ DIALECTS = (
     "json",  # no stream at all: one answer in JSON
     "crlf",  # other ends of lines, comments, fields of no meaning
 )
-
-
-@dataclass(frozen=True)
-class Use:
-    """A call: its arguments, or their very text in `raw`."""
-
-    tool: str
-    arguments: Json | None = None
-    raw: str | None = None
-    id: str | None = None
-
-    @property
-    def text(self) -> str:
-        return self.raw if self.raw is not None else json.dumps(self.arguments or {})
-
-
-@dataclass(frozen=True)
-class Turn:
-    """What the server answers, and what goes wrong with it.
-
-    `cut`: the stream ends behind so many bytes, with its connection broken where `hard`,
-    with silence where `stalls`; `slow` sends it byte by byte. `breaks_after`: an error
-    follows so many chunks.
-    """
-
-    text: str = ""
-    uses: tuple[Use, ...] = ()
-    thought: str = ""
-    refusal: str = ""
-    finish: str | None = ""
-    dialect: str = "openai"
-    piece: int = 7
-    thought_field: str = "reasoning_content"
-    status: int = 0
-    message: str = ""
-    code: str | None = None
-    headers: tuple[tuple[str, str], ...] = ()
-    raw: bytes | None = None
-    cut: int | None = None
-    hard: bool = False
-    stalls: bool = False
-    slow: bool = False
-    breaks_after: int | None = None
-    error: Any = None
-
-
-def says(*parts: str | Use, **options: Any) -> Turn:
-    """Return a turn of these texts and calls."""
-    text = "".join(part for part in parts if isinstance(part, str))
-    uses = tuple(part for part in parts if isinstance(part, Use))
-    return Turn(text, uses, **options)
 
 
 def encode(chunk: Any) -> bytes:
@@ -111,23 +61,28 @@ def stream(turn: Turn, usage: Json | None, ids: Iterator[str]) -> bytes:
 
 
 def _finish(turn: Turn) -> str | None:
-    if turn.finish != "":
-        return turn.finish
-    return "tool_calls" if turn.uses and turn.dialect != "stop" else "stop"
+    if turn.stop == "":
+        return "tool_calls" if turn.calls and turn.dialect != "stop" else "stop"
+    return STOPS.get(turn.stop, turn.stop) if turn.stop else None
+
+
+def _joined(turn: Turn, kind: type[Say | Think]) -> str:
+    return "".join(block.text for block in turn.blocks if isinstance(block, kind))
 
 
 def _chunks(turn: Turn, usage: Json | None, ids: Iterator[str]) -> Iterator[Json]:
-    yield chunk({"role": "assistant", "content": "" if turn.text else None})
-    for thought in _pieces(turn.thought, turn.piece):
+    text, size = _joined(turn, Say), turn.piece or 7
+    yield chunk({"role": "assistant", "content": "" if text else None})
+    for thought in pieces(_joined(turn, Think), size):
         yield chunk({turn.thought_field: thought})
-    for text in _pieces(turn.text, turn.piece):
-        yield chunk({"content": text})
+    for piece in pieces(text, size):
+        yield chunk({"content": piece})
     if turn.refusal:
         yield chunk({"refusal": turn.refusal})
-    for number, use in enumerate(turn.uses):
-        call_id = use.id if use.id is not None else next(ids)
-        for piece in _call(turn, use, number, call_id):
-            yield chunk({"tool_calls": [piece]})
+    for number, use in enumerate(turn.calls):
+        call_id = next(ids) if use.id is None else use.id
+        for part in _call(turn, use, number, call_id):
+            yield chunk({"tool_calls": [part]})
     yield chunk({}, _finish(turn))
     if usage is not None and turn.dialect != "no usage":
         yield chunk(None, usage=usage)
@@ -136,7 +91,7 @@ def _chunks(turn: Turn, usage: Json | None, ids: Iterator[str]) -> Iterator[Json
 def _call(turn: Turn, use: Use, number: int, call_id: str) -> Iterator[Json]:
     """Yield the pieces of a call, in the dialect of the turn."""
     head = {"id": call_id, "type": "function"}
-    pieces = _pieces(use.text, turn.piece)
+    parts = pieces(use.text, turn.piece or 7)
     match turn.dialect:
         case "whole":
             yield {"index": number, **head, "function": _named(use, use.text)}
@@ -145,29 +100,29 @@ def _call(turn: Turn, use: Use, number: int, call_id: str) -> Iterator[Json]:
         case "unnumbered":
             yield {**head, "function": _named(use, use.text)}
         case "objects":
-            yield {"index": number, **head, "function": _named(use, use.arguments or {})}
+            yield {"index": number, **head, "function": _named(use, use.arguments)}
         case "unnumbered pieces":
             yield {**head, "function": _named(use, "")}
-            yield from ({"function": {"arguments": piece}} for piece in pieces)
+            yield from ({"function": {"arguments": piece}} for piece in parts)
         case "new ids":
             yield {"index": number, **head, "function": _named(use, "")}
-            for place, piece in enumerate(pieces):
+            for place, piece in enumerate(parts):
                 new = f"{call_id}_{place}"
                 yield {"index": number, "id": new, "function": {"arguments": piece}}
         case "names again":
-            yield from ({"index": number, **head, "function": _named(use, p)} for p in pieces)
+            yield from ({"index": number, **head, "function": _named(use, p)} for p in parts)
         case "no ids":
             yield {"index": number, "id": "", "function": _named(use, "")}
-            for piece in pieces:
+            for piece in parts:
                 yield {"index": number, "id": "", "function": {"name": "", "arguments": piece}}
         case "null ids":
             yield {"index": number, **head, "function": _named(use, None)}
-            for piece in pieces:
+            for piece in parts:
                 function = {"name": None, "arguments": piece}
                 yield {"index": number, "id": None, "type": None, "function": function}
         case _:
             yield {"index": number, **head, "function": _named(use, "")}
-            yield from ({"index": number, "function": {"arguments": p}} for p in pieces)
+            yield from ({"index": number, "function": {"arguments": p}} for p in parts)
 
 
 def _named(use: Use, arguments: Any) -> Json:
@@ -177,12 +132,8 @@ def _named(use: Use, arguments: Any) -> Json:
 def _whole(turn: Turn, usage: Json | None, ids: Iterator[str]) -> Json:
     calls = [
         {"id": next(ids), "type": "function", "function": _named(use, use.text)}
-        for use in turn.uses
+        for use in turn.calls
     ]
-    message = {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
+    message = {"role": "assistant", "content": _joined(turn, Say) or None, "tool_calls": calls}
     choice = {"index": 0, "message": message, "finish_reason": _finish(turn)}
     return {"object": "chat.completion", "choices": [choice], "usage": usage}
-
-
-def _pieces(text: str, size: int) -> list[str]:
-    return [text[start : start + size] for start in range(0, len(text), size)]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
-import anthropic
-
-from jupyter_toolcall.models.anthropic import Claude
-from jupyter_toolcall.models.retrying import Patience
+from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.schemes.messages import (
     Assistant,
     Message,
+    Model,
     Reply,
     Request,
     Result,
@@ -23,23 +18,11 @@ from jupyter_toolcall.schemes.messages import (
 )
 from jupyter_toolcall.tools.tool import Tool
 
-from .anthropic_api import StandIn
-
-KEY = "sk-ant-canary-0123456789"
-NEWEST = "claude-opus-5-5"
-
 
 def a_tool(name: str, description: str = "", **fields: str) -> Tool:
     """Return a tool whose arguments have these types."""
     properties = {field: {"type": kind} for field, kind in fields.items()}
     return Tool(name, description or f"{name}.", {"type": "object", "properties": properties})
-
-
-@contextmanager
-def a_claude(server: StandIn, model: str = NEWEST, **options: Any) -> Iterator[Claude]:
-    """Give a model that speaks to the server, and tries each request once."""
-    with anthropic.Anthropic(api_key=KEY, base_url=server.url) as client:
-        yield Claude(model, client=client, **{"patience": Patience(tries=1), **options})
 
 
 def asked(text: str, *tools: Tool, deferred: tuple[Tool, ...] = (), system: str = "") -> Request:
@@ -68,3 +51,13 @@ def answered(request: Request, reply: Reply, *contents: str | Result, news: str 
         for call, content in zip(reply.calls, contents, strict=True)
     )
     return heard(request, reply, Results(results, news))
+
+
+def outcome_of(model: Model, request: Request) -> Reply | str:
+    """Return the reply, or the one line of the error that stands for it."""
+    try:
+        reply = model(request)
+    except ModelError as error:
+        return str(error)
+    assert reply is not None
+    return reply

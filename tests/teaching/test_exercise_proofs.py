@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, cli
@@ -13,6 +12,7 @@ from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.models.recorded import Recording
 from jupyter_toolcall.teaching.exercise_proofs import prove
+from tests.notebooks import write_notebook
 
 LOAD = """%load_ext jupyter_toolcall
 from jupyter_toolcall.kitchen import Potato, Sink
@@ -114,19 +114,11 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def notebook(folder: Path, *cells: str) -> Path:
-    made = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_markdown_cell("# Lesson"), *map(nbformat.v4.new_code_cell, cells)]
-    )
-    nbformat.write(made, folder / "lesson.ipynb")
-    return folder / "lesson.ipynb"
-
-
 def test_every_kind_of_exercise_passes_by_its_solution_and_not_without(
     lesson: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = [cell for name in EXERCISES for cell in CELLS[name]]
-    path = notebook(lesson, LOAD, *cells)
+    path = write_notebook(lesson / "lesson.ipynb", LOAD, *cells)
     assert cli.main(["check", "--trust", str(path)]) == 0
     assert capsys.readouterr().out.splitlines() == [f"passes  {path}: {name}" for name in EXERCISES]
 
@@ -139,14 +131,16 @@ def test_a_solution_that_does_not_pass_and_a_check_that_checks_nothing_are_named
     nothing = "# None\n## Checks\n- No calls: `not session.calls`\n## Solution\n```\n1 + 1\n```\n"
     (folder / "exercises" / "none.md").write_text(nothing)
     wrong = SPOT.replace("=STICKS", "=SLICES")
-    path = notebook(folder, LOAD, f"%%toolchat exercise spot\n{wrong}", *CELLS["spot"][1:])
+    path = write_notebook(
+        folder / "lesson.ipynb", LOAD, f"%%toolchat exercise spot\n{wrong}", *CELLS["spot"][1:]
+    )
     assert cli.main(["check", "--trust", str(path)]) == 1
     assert capsys.readouterr().out == f"fails   {path}: spot (its solution does not pass)\n"
     person = f"%%toolchat -m person {TOOLS}\nWell?"
-    found = prove(notebook(folder, LOAD, person, "%toolchat check none"))
+    found = prove(write_notebook(folder / "lesson.ipynb", LOAD, person, "%toolchat check none"))
     assert found == {"none": "it passes before its solution is there"}
 
 
 def test_a_notebook_without_a_check_says_what_to_write(tmp_path: Path) -> None:
     with pytest.raises(ToolcallError, match="a cell has to say %toolchat check NAME"):
-        prove(notebook(tmp_path, "1 + 1"))
+        prove(write_notebook(tmp_path / "lesson.ipynb", "1 + 1"))

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nbformat import write
-from nbformat.v4 import new_code_cell, new_notebook
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import ModelError, UsageError
@@ -31,6 +29,7 @@ from jupyter_toolcall.teaching.exercise_file import Exercise, SeededError, read_
 from jupyter_toolcall.teaching.magic_commands import Teaching
 from jupyter_toolcall.teaching.panel_rows import Check as CheckCommand
 from jupyter_toolcall.teaching.panel_rows import Task
+from tests.notebooks import write_notebook
 
 BOX = Toolbox(Potato, Oven, Fries)
 SCRIPT = [
@@ -645,8 +644,7 @@ def test_a_test_cell_of_a_grader_gets_points_and_a_message_before_load_ext_too(
         f"%%toolchat -m scripted:kitchen {OPEN}\nFries, please.",
         checked,
     ]
-    path = kernel.cells.folder / "a.ipynb"
-    write(new_notebook(cells=list(map(new_code_cell, cells))), path)
+    path = write_notebook(kernel.cells.folder / "a.ipynb", *cells)
     outputs = [output for cell in execute(path).notebook.cells for output in cell.outputs]
     first, _, second, last = (output.text for output in outputs if output.output_type == "stream")
     assert first == second

@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +30,7 @@ from jupyter_toolcall.teaching.magic_commands import TeachingPanel
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
+from tests.notebooks import write_notebook
 
 BOX = Toolbox(Potato)
 SCRIPT = Scripted(
@@ -389,9 +389,7 @@ def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
 
 
 def run(tmp_path: Path, *sources: str) -> Any:
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
-    nbformat.write(made, tmp_path / "a.ipynb")
-    return execute(tmp_path / "a.ipynb")
+    return execute(write_notebook(tmp_path / "a.ipynb", *sources))
 
 
 LOAD = """%load_ext jupyter_toolcall

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from jupyter_toolcall import Scripted, Session
@@ -21,6 +20,7 @@ from jupyter_toolcall.storage.file_system import Files
 from jupyter_toolcall.storage.journal_file import ELSEWHERE, journal_file
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching.magic_commands import Teaching
+from tests.notebooks import write_notebook
 
 SET_UP = """\
 %load_ext jupyter_toolcall
@@ -39,9 +39,7 @@ EDIT = "%toolchat edit 2 shape=SLICES"
 
 def opened(folder: Path, data: Path, *cells: str) -> list[Any]:
     """Return the outputs of the cells of a lesson that is opened in a folder, and run."""
-    path = folder / "lesson.ipynb"
-    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
-    nbformat.write(notebook, path)
+    path = write_notebook(folder / "lesson.ipynb", *cells)
     environment = {"JUPYTER_TOOLCALL_DATA": str(data), "JPY_SESSION_NAME": str(path)}
     executed = execute(path, environment)
     executed.write(path)

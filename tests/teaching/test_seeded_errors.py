@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, writes
 
 from jupyter_toolcall.cli import main
 from jupyter_toolcall.core.events import Call
@@ -14,6 +13,7 @@ from jupyter_toolcall.models.recording_file import Course, Turn
 from jupyter_toolcall.schemes.messages import Reply
 from jupyter_toolcall.teaching.exercise_file import read_exercise
 from jupyter_toolcall.teaching.exercise_proofs import proposed_errors
+from tests.notebooks import write_notebook
 
 SET_UP = """\
 %load_ext jupyter_toolcall
@@ -40,13 +40,10 @@ def lesson(folder: Path) -> Path:
     (folder / "exercises").mkdir()
     (folder / "exercises" / "spot.md").write_text(EXERCISE)
     record = f"%%toolchat -m scripted:kitchen --record exercises/fries.jsonl {LINE}\n{PROMPT}"
-    recording, path = folder / "record.ipynb", folder / "spot.ipynb"
-    recording.write_text(writes(new_notebook(cells=list(map(new_code_cell, (SET_UP, record))))))
+    recording = write_notebook(folder / "record.ipynb", SET_UP, record)
     assert main(["run", "--trust", str(recording)]) == 0
     replay = f"%%toolchat --replay exercises/spot.md {LINE}\n{PROMPT}"
-    cells = (SET_UP, replay, "%toolchat check spot")
-    path.write_text(writes(new_notebook(cells=list(map(new_code_cell, cells)))))
-    return path
+    return write_notebook(folder / "spot.ipynb", SET_UP, replay, "%toolchat check spot")
 
 
 def test_five_wrong_calls_that_the_checks_notice_are_lines_of_an_exercise(

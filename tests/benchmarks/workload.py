@@ -1,0 +1,60 @@
+"""What several benchmarks measure: sessions of many calls, and what something took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jupyter_toolcall import Scripted, Session, Toolbox
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of CPU, and seconds."""
+
+    cpu: float
+    wall: float
+
+
+def spent(function: Callable[[], object]) -> Spent:
+    """Return what a function took."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    function()
+    return Spent(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def step(x: int) -> int:
+    """Add one."""
+    return x + 1
+
+
+def steps(
+    count: int, scheme: str = "flat", together: bool = False, approve: str = "all", **options: Any
+) -> Session:
+    """Return a session that will make so many calls: one a reply, or all in one reply."""
+    calls = [("step", {"x": n}) for n in range(count)]
+    select = [("selectTools", {"tools": ["step"]})] if scheme == "select" else []
+    model = Scripted([*select, *([calls] if together else calls), "done"])
+    session = Session(Toolbox(step), model, scheme=scheme, approve=approve, **options)
+    return session.ask("go")
+
+
+@dataclass(frozen=True)
+class Bead:
+    """One more object on the string."""
+
+    number: int
+
+    def next(self) -> Bead:
+        """Return the bead after this one."""
+        return Bead(self.number + 1)
+
+
+def string(count: int) -> Session:
+    """Return a session that will make so many objects, one a turn."""
+    script = Scripted([*[("Bead_next", {})] * count, "Done."])
+    inputs = {"bead": Bead(0)}
+    session = Session(Toolbox(Bead), script, scheme="flat", inputs=inputs, approve="all")
+    return session.ask("Go on.")
