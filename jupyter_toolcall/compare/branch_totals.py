@@ -68,6 +68,8 @@ class BranchReader:
         """
         ends = CallIndex.of(self.journal).ends(entries, shared)
         for entry in entries:
+            # A replayed reply, which names the reply that was there first, cost nothing.
+            is_paid = entry.id not in shared and "of" not in entry.meta
             match entry.event:
                 case Finished(call_id) as event if call_id in ends and ended_call(event):
                     cached = ends[call_id].cached
@@ -78,10 +80,7 @@ class BranchReader:
                     self._rules[call_id] = rule
                 case Started(call_id, rule=rule) if rule:
                     self._rules[call_id] = rule
-                # A replayed reply, which names the reply that was there first, cost nothing.
-                case Replied(usage=Usage() as usage) if not (
-                    entry.id in shared or "of" in entry.meta
-                ):
+                case Replied(usage=Usage() as usage) if is_paid:
                     total += self._request_totals(entry, usage)
         return ends, total
 
