@@ -25,16 +25,16 @@ LIMITS = {
     "view": 1_900,
     "models": 2_123,
     "export": 2_673,
-    "compare": 1_795,
+    "compare": 1_794,
     "schemes": 1_501,
     "teaching + evaluation": 2_006,
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_446,
+    "all": 38_445,
     "Python files": 259,
-    "Python tests": 54_048,
-    "TypeScript": 11_850,
+    "Python tests": 54_040,
+    "TypeScript": 11_838,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

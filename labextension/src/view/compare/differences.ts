@@ -21,6 +21,23 @@ function lineOf(text: string, differs: boolean): Child[] {
   return [h('span', 'ln', differs ? marked(shown) : shown)];
 }
 
+const wordsOf = (text: string): string[] => visibleText(text).match(/[\p{L}\p{N}.]+|[^\p{L}\p{N}.]/gu) ?? [];
+
+/** How many words two lists begin with alike. */
+function alike(one: readonly string[], other: readonly string[]): number {
+  const differing = one.findIndex((word, index) => word !== other[index]);
+  return differing < 0 ? one.length : differing;
+}
+
+/** A text with what differs from another one marked: all between the words with which both begin, and those with which both end. */
+export function textBeside(text: string, other: string): HTMLElement {
+  const [words, others] = [wordsOf(text), wordsOf(other)];
+  const start = alike(words, others);
+  const end = words.length - alike(words.slice(start).reverse(), others.slice(start).reverse());
+  const parts = [words.slice(0, start), words.slice(start, end), words.slice(end)].map(part => part.join(''));
+  return h('pre', 'tc-lines', h('span', 'ln', parts[0], parts[1] ? marked(parts[1]) : null, parts[2]));
+}
+
 const nameLabel = (name: string): Child => (name ? h('span', 'k', oneLine(name, 60)) : null);
 
 /** The differences whose rows are shown. */

@@ -7,7 +7,7 @@ import type { Model } from '../model';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
-import { marked, objectElement, textLines } from './differences';
+import { marked, objectElement, textBeside, textLines } from './differences';
 
 const stepsOf = (pair: CallPair, { order }: CompareContext): string => [...new Set(order.flatMap(side => pair[side]?.step ?? []))].join(' | ');
 
@@ -88,12 +88,15 @@ function callOutcome(call: CallRow, other: CallRow | null): Child {
 const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
 
 /** The result, error, reason and prints of a call, where the other call differs. */
-function resultLines(pair: CallPair, call: CallRow, where: SideName): Child[] {
+function resultLines(pair: CallPair, call: CallRow, other: CallRow | null, where: SideName): Child[] {
   const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
     const label = what === 'prints' ? h('span', 'k', t('printed')) : null;
-    return h('div', { class: LOOKS[what] }, label, textLines(call[what], differsAt(change, where)));
+    // Of a text it is known which lines differ.
+    const isData = change && change.left.length + change.right.length === 0;
+    const text = isData && other ? textBeside(call[what], other[what]) : textLines(call[what], differsAt(change, where));
+    return h('div', { class: LOOKS[what] }, label, text);
   };
   return [linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
 }
@@ -132,5 +135,5 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   const objects = pair.objects.map(one =>
     objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
-  return h('div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
+  return h('div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)), ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects);
 }
