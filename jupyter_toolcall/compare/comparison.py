@@ -225,10 +225,8 @@ def _argument(value: object) -> str:
 
 
 def _same_line(group: Sequence[CallPair]) -> str:
-    tools = [pair.tool for pair in group]
-    names = visible_text(
-        ", ".join(tools) if len(tools) <= NAMES else count_text(len(tools), "call")
-    )
+    tools = ", ".join(pair.tool for pair in group)
+    names = visible_text(tools if len(group) <= NAMES else count_text(len(group), "call"))
     if group[0].shared:
         return f"{names}: the same in both"
     cached = all(pair.cached[1] for pair in group)

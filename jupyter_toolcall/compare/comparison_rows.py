@@ -51,7 +51,8 @@ class PartRow(Row):
     says: Text = ""
     left: str | None = None
     right: str | None = None
-    """The part in words, None where it is told otherwise, or is not there."""
+    """The part in words, None where it is told otherwise, or is not there; of a table what this
+    side alone has."""
     lines: tuple[LinePair, ...] = ()
     cells: tuple[CellPair, ...] = ()
     images: tuple[str, ...] = ()
@@ -123,6 +124,10 @@ class ComparisonRow(Row):
     """How what the model said last differs; None where it is the same."""
 
 
+Differing = dict[tuple[str, str], Difference]
+"""How two objects differ, by the ids of their rows."""
+
+
 class RowSide(Protocol):
     """A branch whose calls and objects have rows."""
 
@@ -149,7 +154,7 @@ def comparison_row(
     `shown` is the branch on show, whose first calls may be those of both.
     """
     compared = compare(left.cursor, right.cursor, values_of=ValueDifferences().compared)
-    differing = dict[tuple[str, str], Difference]()
+    differing: Differing = {}
     pairs = [_pair_row(pair, left, right, differing) for pair in compared.calls]
     shared = _shared(pairs, shown)
     row = ComparisonRow(
@@ -192,12 +197,7 @@ class ValueDifferences:
         return change(left, right, a)
 
 
-def _pair_row(
-    pair: CallPair,
-    left: RowSide,
-    right: RowSide,
-    differing: dict[tuple[str, str], Difference],
-) -> PairRow:
+def _pair_row(pair: CallPair, left: RowSide, right: RowSide, differing: Differing) -> PairRow:
     """Return a pair of calls as a row; add how their objects differ to those of earlier pairs."""
     ids = _call_id(pair.left, left), _call_id(pair.right, right)
     objects = list[ObjectPairRow]()
@@ -258,7 +258,7 @@ def fitting(rows: Iterable[DifferenceRow]) -> Iterator[DifferenceRow]:
 
 
 def difference_row(
-    key: str, difference: Difference, sides: tuple[str, str] = kinds.SIDES
+    key: str, difference: Difference, sides: tuple[str, str] = kinds.HERE
 ) -> DifferenceRow:
     """Return a difference as a row; `sides` are the words for what one side alone has."""
     if isinstance(difference, kinds.Unknown):
@@ -277,7 +277,10 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
             return replace(row, says=says, left=str(left), right=str(right))
         case kinds.Texts(lines):
             return replace(row, lines=tuple(map(_line, lines[:LINES])))
-        case kinds.Tables(cells=cells) if sides is kinds.SIDES or not kinds.is_new_table(part):
+        case kinds.Tables(cells=cells) if sides is kinds.HERE:
+            left, right = kinds.alone(part, sides)
+            return replace(row, cells=cells[:CELLS], left=left, right=right)
+        case kinds.Tables(cells=cells) if not kinds.is_new_table(part):
             # Rows of a new table that have a number of the one before are no changed rows of it.
             return replace(row, cells=cells[:CELLS])
         case kinds.Images(left, right, where=where):

@@ -239,7 +239,9 @@ def _first(difference: Difference, most: int) -> Difference:
 
 SIDES = (t("only left"), t("only right"))
 CHANGED = (t("removed"), t("added"))
-"""What is said of what one side alone has: of two branches, and of before and after a call."""
+HERE = (t("only here"), t("only here"))
+"""What is said of what one side alone has: of two branches, of before and after a call, and where
+it stands beside the other side. There the line leaves it out, and the two shapes."""
 
 
 def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
@@ -270,6 +272,16 @@ def _arrow(left: str, right: str) -> str:
     return joined(f" {ARROW} ", (left, right))
 
 
+def alone(tables: Tables, sides: tuple[str, str]) -> list[str]:
+    """Return in words what each of two tables alone has, "" for nothing: columns, and rows."""
+    lines = list[str]()
+    for side, columns, rows in zip(sides, tables.columns, tables.alone, strict=True):
+        dots = "…" * (len(columns) > SHOWN)
+        parts = [t("%1: %2", side, ", ".join(columns[:SHOWN]) + dots)] * bool(columns)
+        lines.append(joined("; ", parts + [tn("%1 row %2", "%1 rows %2", rows, side)] * bool(rows)))
+    return lines
+
+
 def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
     if sides is CHANGED and is_new_table(tables):
         return t("a new table, %1", shape_text(tables.right))
@@ -281,12 +293,10 @@ def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
             "%1 cell of %2 more columns differs", "%1 cells of %2 more columns differ", cells, count
         )
         parts.append(text)
-    if tables.left != tables.right:
-        parts.append(_arrow(shape_text(tables.left), shape_text(tables.right)))
-    for side, columns, alone in zip(sides, tables.columns, tables.alone, strict=True):
-        dots = "…" * (len(columns) > SHOWN)
-        parts += [t("%1: %2", side, ", ".join(columns[:SHOWN]) + dots)] * bool(columns)
-        parts += [tn("%1 row %2", "%1 rows %2", alone, side)] * bool(alone)
+    if sides is not HERE:
+        if tables.left != tables.right:
+            parts.append(_arrow(shape_text(tables.left), shape_text(tables.right)))
+        parts += filter(None, alone(tables, sides))
     parts += [_REORDERED[what] for what in tables.moved]
     line = joined("; ", parts)
     if tables.wide:
@@ -320,9 +330,8 @@ def _array_line(arrays: Arrays) -> str:
     elif arrays.changed:
         elements = tn("%1 element", "%1 elements", arrays.compared)
         parts.append(tn("%1 of %2 differs", "%1 of %2 differ", arrays.changed, elements))
-    for name, left, right in zip(
-        ("min", "mean", "max"), *(arrays.ranges or ((), ())), strict=False
-    ):
+    ranges = zip(("min", "mean", "max"), *(arrays.ranges or ((), ())), strict=False)
+    for name, left, right in ranges:
         if left != right:
             parts.append(_arrow(f"{name} {left:.6g}", f"{right:.6g}"))
     line = joined("; ", parts)
@@ -347,7 +356,9 @@ def _column(column: ColumnChange) -> str:
 
 def is_new_table(tables: Tables) -> bool:
     """Return whether a table has little of the one before it, such as one of groups."""
-    return 2 * tables.alone[0] > tables.left[0] and 2 * tables.alone[1] > tables.right[0]
+    # Groups may have the labels of some of the rows: then a column is gone, and cells differ.
+    is_other = 2 * tables.alone[1] > tables.right[0] or (tables.columns[0] and tables.changed)
+    return 2 * tables.alone[0] > tables.left[0] and bool(is_other)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Key = int | str
+Keys = Sequence[Callable[[T], Key]]
 Pair = tuple[T | None, T | None]
 """What stands on the left and on the right; None where nothing does."""
 MANY = 400
@@ -22,9 +23,7 @@ def matches(left: Sequence[Key], right: Sequence[Key]) -> list[tuple[int, int, i
     return [(a, b, size) for a, b, size in blocks if size]
 
 
-def pairs(
-    left: Sequence[T], right: Sequence[T], keys: Sequence[Callable[[T], Key]]
-) -> Iterator[Pair[T]]:
+def pairs(left: Sequence[T], right: Sequence[T], keys: Keys[T]) -> Iterator[Pair[T]]:
     """Yield the items side by side, in order.
 
     Those with the same first key belong together, between them those with the same second
@@ -42,9 +41,7 @@ def _rank(items: Sequence[T], key: Callable[[T], Key]) -> tuple[int, list[str]]:
     return len(items), [str(key(item)) for item in items]
 
 
-def _pairs(
-    left: Sequence[T], right: Sequence[T], keys: Sequence[Callable[[T], Key]]
-) -> Iterator[Pair[T]]:
+def _pairs(left: Sequence[T], right: Sequence[T], keys: Keys[T]) -> Iterator[Pair[T]]:
     if not left or not right or not keys:
         yield from zip_longest(left, right)
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError
-from ..core.events import Data, Decided, Event, Failed, Finished, Outcome, Replied, Started
+from ..core.events import Decided, Event, Failed, Finished, Outcome, Replied, Started
 from ..core.interface_text import t
 from ..core.interrupts import Hold
 from ..core.journal import Journal
@@ -46,14 +46,14 @@ def reapproval_reason(cursor: Cursor, ready: PreparedCall) -> str:
 
 def as_repeated(cursor: Cursor, call: CallRecord) -> CallRecord:
     """Return an open call as a replay decides it next: with the person's recorded decision, where
-    that holds for it now; else the call as it is. An answer with objects is not looked ahead at."""
+    that holds for it now; else the call as it is."""
     queue = cursor.replay_queue
     following = queue.entries[queue.position :]
     if not following or call.status != "proposed" or call.id in queue.superseded:
         return call
     for entry in following:
         match entry.event:
-            case Decided(call.id, "reject" | "answer", _, None, None | Data(), round=0):
+            case Decided(call.id, "reject" | "answer", _, None, round=0):
                 return call.with_decision(entry.event, entry.verified)
     recorded = _recorded_approval(queue, call.id)
     if recorded is None:

@@ -88,11 +88,12 @@ def branch_row(
     totals: BranchTotals,
 ) -> BranchRow:
     """Return the row of one of the branches that are listed; `side` is what is drawn pale of it."""
-    journal = cursor.context.journal
+    journal, recorded = cursor.context.journal, cursor.replay_queue.recorded_head
     state, left = state_at(journal, branch.head), parent_branch(journal, branch, listed)
+    replayed = next((b.name for b in listed if branch.is_ancestor and b.head == recorded), "")
     return BranchRow(
         branch.head,
-        branch.name,
+        f"replay of {replayed}" if replayed else branch.name,
         branch.current,
         hidden=branch.hidden,
         differs=branch.change,

@@ -73,7 +73,8 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         elif ready is not None and row.status == call.status:
             row = _with_decision(row, view, call, ready, names.get(call.id, ""))
         rows.append(_with_rounds(row, call))
-        objects += [object_row(view, view.state.name_of(ref)) for ref in call.produced]
+        # The objects of an answer that a replay repeats next are not there yet.
+        objects += [object_row(view, view.state.name_of(ref)) for ref in recorded.produced]
     return Rows(calls=(*rows,), objects=(*objects,))
 
 

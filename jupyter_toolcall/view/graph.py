@@ -35,9 +35,9 @@ PACE = 10
 """Calls by which the window moves at once: fewer are drawn until there are so many more."""
 LINES = 10
 """Objects that lines from the earlier calls lead to: more would cross everything else."""
-RESULT, TOOL, NAME, ARGUMENT = 24, 32, 40, 24
+RESULT, TOOL, NAME, ARGUMENT = 14, 32, 40, 24
 """Characters of a result and a tool's name on a pill, of an object's name, of an edge's label."""
-DASHED = ("waits", "running", "rejected", "interrupted", "unknown")
+DASHED = ("waits", "approved", "running", "rejected", "interrupted", "unknown")
 """The states of calls whose lines are dashed."""
 
 
@@ -45,7 +45,7 @@ def _state(status: Status) -> NodeState:
     match status:
         case "succeeded":
             return "ran"
-        case "proposed" | "approved" | "input required":
+        case "proposed" | "input required":
             return "waits"
     return status
 

@@ -12,9 +12,8 @@ from pydantic import Field
 
 from ..core.rows import Row, Text
 
-NodeState = Literal[
-    "ran", "waits", "running", "failed", "rejected", "answered", "interrupted", "unknown"
-]
+Ended = Literal["failed", "rejected", "answered", "interrupted", "unknown"]
+NodeState = Literal["ran", "waits", "approved", "running", Ended]
 
 
 class GraphNode(Row):

@@ -76,7 +76,7 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     this._data = this._read();
     if (this._data === undefined) return;
     const saved = readSaved(this._data);
-    if (typeof saved === 'string') this._addMessage(saved);
+    if (typeof saved === 'string') this.node.append(h('p', 'jtc-says', saved));
     else if (this._quiet) this._showResult(saved);
     else this._showSession(saved);
   }
@@ -103,15 +103,8 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
     } catch (error) {
       console.error(error);
       this._clear();
-      this._addMessage(damagedText(t('its rows are inconsistent')));
+      this.node.append(h('p', 'jtc-says', damagedText(t('its rows are inconsistent'))));
     }
-  }
-
-  private _addMessage(line: string): void {
-    const says = document.createElement('p');
-    says.className = 'jtc-says';
-    says.textContent = line;
-    this.node.append(says);
   }
 }
 

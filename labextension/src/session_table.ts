@@ -48,18 +48,11 @@ const STATUSES: Readonly<Record<string, string>> = {
 const statusText = (status: string): string => t(STATUSES[status] ?? status);
 
 function filters(table: Table, send: Send): HTMLElement {
-  const chip = (status: string, label: string, count: number): HTMLElement =>
-    h(
-      'button',
-      {
-        class: 'tcm-chip',
-        'aria-pressed': String(table.status === status),
-        'data-k': `status ${status}`,
-        onclick: () => send({ type: 'show', status, first: 0 })
-      },
-      label,
-      h('b', {}, formatNumber(count))
-    );
+  const chip = (status: string, label: string, count: number): HTMLElement => {
+    const onclick = (): void => send({ type: 'show', status, first: 0 });
+    const attributes = { class: 'tcm-chip', 'aria-pressed': String(table.status === status), key: `status ${status}`, onclick };
+    return h('button', attributes, label, h('b', {}, formatNumber(count)));
+  };
   const chips = Object.entries(table.counts).map(([status, count]) => chip(status, statusText(status), count));
   return h('div', { class: 'tcm-chips', role: 'group', label: t('Which sessions') }, chip('', t('All'), table.total), ...chips);
 }
@@ -68,16 +61,9 @@ function row(session: SessionRow, opened: number, send: Send): HTMLElement {
   const { index, prompt, status } = session;
   const note = textOf(session.note);
   const isOpen = index === opened;
-  const toggle = h(
-    'button',
-    {
-      class: 'tcm-button',
-      label: isOpen ? t('Close session %1', index) : t('Open session %1', index),
-      'data-k': `open ${index}`,
-      onclick: () => send(isOpen ? { type: 'close' } : { type: 'open', index })
-    },
-    isOpen ? t('Close') : t('Open')
-  );
+  const label = isOpen ? t('Close session %1', index) : t('Open session %1', index);
+  const onclick = (): void => send(isOpen ? { type: 'close' } : { type: 'open', index });
+  const toggle = h('button', { class: 'tcm-button', label, key: `open ${index}`, onclick }, isOpen ? t('Close') : t('Open'));
   return h(
     'tr',
     { class: isOpen ? 'is-open' : '', 'data-status': status },

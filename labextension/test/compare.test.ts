@@ -196,6 +196,13 @@ test('a difference is summed up once: on one side, and at the first calls with t
   assert.match(says(3), /the same difference as above/);
 });
 
+test('of results that are data, all is marked from the first word that differs to the last one', async () => {
+  const rows = forked({ result: '{"rows":41,"of":[1,2],"ok":true}' }, {}, { comparisons: [compared({ pairs: [{ ...DIFFERS, changes: [{ what: 'result', name: '' }] }] })] });
+  const it = await open({ ...rows, calls: rows.calls?.map(call => (call.id === 'call2' ? { ...call, result: '{"rows":21,"of":[1,3],"ok":true}' } : call)) });
+  assert.deepEqual(texts(it, '.tc-came mark'), ['41,"of":[1,2', '21,"of":[1,3']);
+  assert.deepEqual(texts(it, '.tc-came .ln'), ['{"rows":41,"of":[1,2],"ok":true}', '{"rows":21,"of":[1,3],"ok":true}']);
+});
+
 test('a call breaks between a name and its value', async () => {
   const it = await open(forked());
   const [first] = it.all('.diff .tc-call wbr');

@@ -54,6 +54,29 @@ test('the lineage of a call goes along the edges back to the inputs, and on to w
   assert.deepEqual(pale(), ['Call 2: Potato_do2', 'Call 3: Potato_do3', 'Potato#3', 'Potato#4']);
 });
 
+test('at a side where calls and objects are out of sight a button counts them, and shows them', async () => {
+  const { view, one, all } = await page();
+  view.update(whole(chain(1)));
+  assert.equal(all('.tc-beyond').length, 0);
+  view.update(whole(chain(12)));
+  const [left, right] = [one('.tc-beyond.left'), one('.tc-beyond.right')];
+  const isThere = (): boolean[] => [left, right].map(button => !button.hidden && !button.classList.contains('none'));
+  assert.deepEqual(isThere(), [true, false]);
+  const count = Number(left.textContent);
+  assert.equal(left.getAttribute('aria-label'), `${count} more to the left`);
+  left.click();
+  await new Promise(resume => requestAnimationFrame(() => setTimeout(resume)));
+  assert.deepEqual(isThere(), [true, true]);
+  assert.ok(Number(left.textContent) < count);
+});
+
+test('a value that is cut on a pill is whole in its tooltip', async () => {
+  const { view, node } = await page();
+  const result = `{"rows":62,"columns":["${'city","'.repeat(60)}"]}`;
+  view.update(whole({ ...chain(0), calls: [called(1, { object: '', result })] }));
+  assert.ok(node('Call 1: Potato_do1').parentElement?.querySelector('title')?.textContent.includes(result));
+});
+
 test('an edge of another branch is drawn under those of the shown one, whichever came last', async () => {
   const { view, all } = await page();
   view.update(whole(branched()));

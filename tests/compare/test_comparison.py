@@ -20,6 +20,7 @@ from PIL import Image
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.compare.comparison import Comparison
+from jupyter_toolcall.compare.comparison_rows import difference_row
 from jupyter_toolcall.compare.differences import (
     CHANGED,
     Fields,
@@ -94,6 +95,7 @@ def changed(frame: pd.DataFrame, row: int, column: str, value: Any) -> pd.DataFr
 RECORDS = [{"n": 1, "of": "a"}, {"n": 2, "of": "b"}]
 GAPS = pd.DataFrame({"id": [5, 6, 7, 8], "price": [None, 1.0, None, 2.0], "y": [1, 2, 3, 4]})
 """Its first column is a key."""
+BLACK, WHITE = Image.new("L", (9, 9)), Image.new("L", (9, 9), 255)
 KINDS: list[tuple[Any, Any, type, str]] = [
     (1, 3, Numbers, "1 → 3 (+2)"),
     (1.5, 1, Numbers, "1.5 → 1 (-0.5)"),
@@ -117,12 +119,7 @@ KINDS: list[tuple[Any, Any, type, str]] = [
     (GAPS, GAPS.dropna().reset_index(drop=True), Tables, "4 × 3 → 2 × 3; 2 rows only left"),
     (png("red"), png("blue"), Images, "about 100 % of the pixels differ"),
     (png("red"), png("red", (10, 10)), Images, "40 × 30 → 10 × 10 pixels"),
-    (
-        Image.new("L", (9, 9)),
-        Image.new("L", (9, 9), 255),
-        Images,
-        "about 100 % of the pixels differ",
-    ),
+    (BLACK, WHITE, Images, "about 100 % of the pixels differ"),
     (b"ab", b"ac", Others, "b'ab' → b'ac'"),
     (TABLE["n"].to_frame(), 7, Others, "   n\n0  1\n1  2\n2  3 → 7"),
 ]
@@ -137,6 +134,14 @@ def test_values_are_compared_by_their_type(left: Any, right: Any, kind: type, sa
     assert in_a_line(found) == says
     assert difference(right, left) == mirrored(found)
     assert difference(left, left) == difference(right, right) == Same()
+
+
+def test_beside_the_other_table_each_says_what_it_alone_has_and_groups_are_a_new_table() -> None:
+    [part] = difference_row("", difference(RECORDS, RECORDS[:1])).parts
+    assert (part.says, part.left, part.right) == ("", "1 row only here", "")
+    groups = pd.DataFrame({"n": [7]})
+    says = in_a_line(difference(pd.DataFrame(RECORDS * 2), groups), CHANGED)
+    assert says == "a new table, 1 × 1"
 
 
 def test_equal_values_that_are_not_one_and_the_same_have_no_difference() -> None:

@@ -244,8 +244,9 @@ def test_a_value_from_the_web_shows_its_path_and_no_rule_is_offered(page: Page, 
     frames(page, view, "origin")
     card.get_by_role("button", name="Show the path").click()
     expect(card.get_by_role("list", name="Path of to").get_by_role("listitem")).to_have_text(
-        ["your prompt", "read_page, call 1", "send_mail"]
+        ["your prompt", "1 read_pagenot trusted", "to"]
     )
+    expect(card.locator(".tc-path .end")).to_have_text("2 send_mail")
     expect(card.locator("mark")).to_have_text("billing@harbor-hotels.example")
     # The graph below shows the same, and nothing in it moves.
     expect(view.locator(".tc-canvas.path .node:not(.away)")).to_have_count(2)

@@ -116,6 +116,17 @@ def test_a_call_that_waits_again_after_an_edit_can_be_decided_as_it_was_edited()
     assert shown(branch)[1] == ("proposed", {"x": "Number#2", "by": 3})
 
 
+def test_a_paused_replay_has_its_own_name_and_its_answer_with_an_object_waits_for_nobody() -> None:
+    branch = edited().decide_anew("call_1", "answer", result=Number(5)).run()
+    session = branch.decide(branch.pending[0], "approve").run().replay()
+    while not session.calls:
+        session = session.step()
+    rows = all_rows(session.cursor, session.name)
+    assert rows.calls[0].status == "answered"
+    names = [row.name for row in rows.branches if row.current]
+    assert names == ["replay of answered Number#2 (call 1)"]
+
+
 def test_a_replay_shows_a_call_as_it_will_repeat_it() -> None:
     session, seen = edited().replay(), set[str]()
     while len(session.calls) < 2 or session.calls[1].status != "succeeded":

@@ -314,7 +314,7 @@ export const GraphNode = record({
   height: number.or(84),
   label: text.or(""),
   detail: text.or(""),
-  state: oneOf("ran", "waits", "running", "failed", "rejected", "answered", "interrupted", "unknown").or("ran"),
+  state: oneOf("ran", "waits", "approved", "running", "failed", "rejected", "answered", "interrupted", "unknown").or("ran"),
   edited: boolean.or(false),
   stale: boolean.or(false),
   muted: boolean.or(false),

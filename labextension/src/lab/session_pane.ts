@@ -3,6 +3,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Panel, Widget } from '@lumino/widgets';
 import { SavedView, SESSION_TYPE } from '../saved_view';
+import { h } from '../view/dom';
 import type { AllSessions } from './live_sessions';
 import { LivePanelSlot, type ViewOptions } from './live_view';
 import type { CellSession } from './outputs';
@@ -28,7 +29,7 @@ export class SessionPane extends Panel {
     if (notebook && session) {
       if (!stays && session.live) this._addLive(notebook, session);
       if (!stays || before.saved !== saved) this._addSaved(saved, session.trusted);
-    } else this._addMessage(nothing);
+    } else this.addWidget(new Widget({ node: h('div', 'jtc-says', nothing) }));
   }
 
   private _clear(): void {
@@ -47,13 +48,6 @@ export class SessionPane extends Panel {
     const view = new SavedView(true);
     this.addWidget(view);
     view.showData(saved, false, trusted);
-  }
-
-  private _addMessage(nothing: string): void {
-    const says = new Widget();
-    says.addClass('jtc-says');
-    says.node.textContent = nothing;
-    this.addWidget(says);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The list of branches: check out, rename, hide and show a branch. */
 import type { BranchRow } from '../generated/contract';
 import { hiddenBranches, visibleBranches } from './compare/comparison';
-import { type Child, consume, focusInPlace, h, hasFocus, joined, listen, mutedText, nextId, setChildren, whenChanged } from './dom';
+import { type Child, consume, focusInPlace, h, hasFocus, joined, listen, mutedText, nextId, redraw, setChildren, whenChanged } from './dom';
 import { button, icon } from './icons';
 import { currentBranch } from './labels';
 import { oneLine, plural, t } from './text';
@@ -42,12 +42,15 @@ export class BranchList {
     this._name.classList.toggle('strong', known.length > 1);
     this._hiddenCount.textContent = away ? ` · ${t('%1 hidden', away)}` : '';
     this._opener.setAttribute('aria-expanded', String(open));
-    const before = hasFocus(this._list) ? (document.activeElement?.getAttribute('data-k') ?? '') : null;
     this._list.hidden = !open;
-    setChildren(this._list, open ? this._listContent() : []);
+    redraw(this._list, () => setChildren(this._list, open ? this._listContent() : []), '[aria-current]');
     this.element.closest('.tc')?.classList.toggle('listing', this._list.querySelectorAll('li').length > 4);
-    if (open) this._restoreFocus(before, this._drawnState === 'closed');
+    if (open && this._drawnState === 'closed') focusInPlace(this._list.querySelector<HTMLElement>('[aria-current]'));
     this._drawnState = this._view.ui.branchList;
+    const field = this._list.querySelector('input');
+    if (hasFocus(field)) return;
+    focusInPlace(field);
+    field?.select();
   });
 
   constructor(private readonly _acts: PanelActions) {
@@ -97,7 +100,7 @@ export class BranchList {
     const go = h(
       'button',
       {
-          class: 'tc-goto',
+        class: 'tc-goto',
         'aria-current': branch.current ? 'true' : undefined,
         disabled: !this._view.live && !branch.current,
         key: `go ${branch.id}`,
@@ -135,8 +138,7 @@ export class BranchList {
     field.value = this._typedName;
     const wrong = this._view.model.refusal?.command === 'name_branch' ? oneLine(this._view.model.refusal.reason, 200) : '';
     field.setAttribute('aria-invalid', String(wrong !== ''));
-    const submit = (event: Event): void => {
-      event.preventDefault();
+    const submit = (): void => {
       const said = field.value.trim();
       if (said === branch.name || said === '') this._setListState(this._view.ui.branchList);
       else this._acts.send({ type: 'name_branch', branch: branch.id, name: said });
@@ -174,19 +176,5 @@ export class BranchList {
     const branches = visibleBranches(this._view.model);
     const rows = branches.map(branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch)));
     return [h('ul', { label: t('Branches in view') }, ...rows), ...this._hiddenEntries(hiddenBranches(this._view.model))];
-  }
-
-  private _focusableElements(): HTMLElement[] {
-    return [...this._list.querySelectorAll<HTMLElement>('button:not(:disabled), input')];
-  }
-
-  /** Restores the keyboard focus after a redraw; an opened list gets it. */
-  private _restoreFocus(before: string | null, opened: boolean): void {
-    const all = this._focusableElements();
-    const named = all.find(one => one.dataset.k === (this._view.ui.renamedBranch ? 'naming' : before));
-    const first = all.find(one => one.getAttribute('aria-current')) ?? all[0];
-    const next = named ?? (opened || before !== null ? first : undefined);
-    focusInPlace(next);
-    if (next instanceof HTMLInputElement && before !== 'naming') next.select();
   }
 }

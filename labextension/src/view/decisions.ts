@@ -1,6 +1,6 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
 import type { CallRow, ShownCall } from '../generated/contract';
-import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, whenChanged } from './dom';
+import { type Child, closeOnEscape, focusInPlace, h, hasFocus, mutedText, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
 import { previewOf } from './change';
 import { writeContext } from './dialogs';
@@ -45,8 +45,7 @@ function shortForm(kind: 'reject' | 'answer', call: CallRow, returns: string, ob
   const common = { class: 'tc-in mono', label: t('Result'), key: 'result' };
   const result = objects.length ? h('input', { ...common, type: 'text' }) : h('textarea', { ...common, rows: 2 });
   const close = (): void => acts.setState({ form: null });
-  function submit(event: Event): void {
-    event.preventDefault();
+  function submit(): void {
     const decided = { call: call.call, reason: reason.value, bound: call.bound };
     if (kind === 'reject') return acts.send({ type: 'reject', ...decided });
     if (result.value === '' && !isEmptyMeant && (returns === TEXT || returns === '')) {
@@ -66,11 +65,7 @@ function shortForm(kind: 'reject' | 'answer', call: CallRow, returns: string, ob
   const confirm = button(text, { type: 'submit', look: 'primary', key: 'confirm' });
   const row = h('div', 'tc-row', confirm, button(t('Cancel'), { onclick: close }));
   const element = h('form', { class: 'tc-form', onsubmit: submit }, ...fields, labelledField(t('Reason'), optional, reason), row);
-  listen(element, 'keydown', event => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    close();
-  });
+  closeOnEscape(element, close);
   function refuse(errors: Readonly<Record<string, string>>): boolean {
     error.textContent = oneLine(errors.result ?? '', 200);
     return errors.result !== undefined;
@@ -93,8 +88,7 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
   }));
   const refuse = (errors: Readonly<Record<string, string>>): boolean => complain(parts.flatMap(part => part.rows), errors);
   const common = { call: call.call, bound: call.bound };
-  function submit(event: Event): void {
-    event.preventDefault();
+  function submit(): void {
     const filled = parts.map(part => filledArguments(part.rows));
     if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
     acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...common });

@@ -75,7 +75,7 @@ export class EditDialog implements Dialog {
   );
   private readonly _form = h(
     'form',
-    { onsubmit: event => this._submit(event), novalidate: true },
+    { onsubmit: () => this._submit(), novalidate: true },
     ...this._rows.map(one => one.element),
     this._reasonField,
     h('p', 'tc-note', icon('info'), this._note),
@@ -150,8 +150,7 @@ export class EditDialog implements Dialog {
     this._showConsequence();
   }
 
-  private _submit(event: Event): void {
-    event.preventDefault();
+  private _submit(): void {
     const filled = filledArguments(this._rows);
     if (Object.keys(filled.errors).length) this.refuse('', filled.errors);
     else this._acts.send({ type: 'edit', ...this._edit(), reason: this._reason.value });
@@ -184,7 +183,7 @@ export class CallDialog implements Dialog {
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
     'form',
-    { onsubmit: event => this._submit(event), novalidate: true },
+    { onsubmit: () => this._sendCall(false), novalidate: true },
     ...this._rows.map(one => one.element),
     this._rows.length ? null : note(t('This tool takes no arguments.')),
     h('p', 'tc-note', icon('run'), this._note),
@@ -227,10 +226,5 @@ export class CallDialog implements Dialog {
       this._error.show('');
       complain(this._rows, errors);
     } else this._acts.send({ type: 'draft', calls: [...this._earlierCalls, this._call()], anyway, ...(send && { send, text: this._replyText }) });
-  }
-
-  private _submit(event: Event): void {
-    event.preventDefault();
-    this._sendCall(false);
   }
 }

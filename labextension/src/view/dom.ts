@@ -41,10 +41,11 @@ export function setChildren(element: Element, children: readonly Child[]): void 
   element.replaceChildren(...children.filter(child => !!child).map(child => (typeof child === 'string' ? visibleText(child) : (child as Node))));
 }
 
-/** An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so. */
+/** An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so, and a form never loads a page. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (tag === 'button') element.setAttribute('type', tag);
+  if (tag === 'form') listen(element, 'submit', event => event.preventDefault());
   applyProps(element, props, children);
   return element;
 }
@@ -88,6 +89,15 @@ export const nextId = (): string => `tc-id${++ids}`;
 export function consume(event: Event): void {
   event.preventDefault();
   event.stopPropagation();
+}
+
+/** Closes what is open in an element when Escape is pressed there; nothing around it reacts. */
+export function closeOnEscape(element: HTMLElement, close: () => void): void {
+  listen(element, 'keydown', event => {
+    if (event.key !== 'Escape') return;
+    consume(event);
+    close();
+  });
 }
 
 /** Whether an element has the focus, or one inside it. */

@@ -1,6 +1,6 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
 import type { ObjectRow } from '../generated/contract';
-import { type Child, h, joined, listen, mutedText, nextId } from './dom';
+import { type Child, closeOnEscape, h, joined, listen, mutedText, nextId } from './dom';
 import { button, icon } from './icons';
 import { nameText } from './labels';
 import { jsonText } from './exact';
@@ -325,12 +325,10 @@ export function dialogFrame(title: string, about: string, description: string, f
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };
   const box = h('div', attributes, head, h('p', 'small muted', summaryOf(description)), form);
+  closeOnEscape(box, close);
   listen(box, 'keydown', event => {
     event.stopPropagation();
     if (event.key === 'Tab') keepFocusInside(box, event);
-    if (event.key !== 'Escape') return;
-    event.preventDefault();
-    close();
   });
   return h('div', 'tc-veil', box);
 }

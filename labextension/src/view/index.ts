@@ -336,7 +336,8 @@ export class PanelView {
     const above = this._graph.canvasTop() - this._root.getBoundingClientRect().top;
     const { clientHeight } = document.documentElement;
     const height = Math.round(Math.max(LOWEST_GRAPH, Math.min(GRAPH_SHARE * clientHeight, clientHeight - CHROME - above)));
-    if (height === this._graphHeight || this._ui.tab !== 'Graph') return;
+    // What a form takes is not taken from the graph: it would be drawn in another size.
+    if (height === this._graphHeight || this._ui.tab !== 'Graph' || this._ui.form) return;
     this._graphHeight = height;
     this._paint();
   }

@@ -3,7 +3,7 @@ import type { Told, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
 import { type Child, focusInPlace, h, hasFocus, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
 import { labelledField } from './fields';
-import { button, icon } from './icons';
+import { button, folded, icon } from './icons';
 import type { Model } from './model';
 import { oneLine, t, textBlock, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
@@ -37,7 +37,7 @@ export class ReplyCard {
   private readonly _field = labelledField(t('Your words'), t('optional beside a call'), this._replyText);
   private readonly _send = button(t('Send'), { type: 'submit', look: 'primary', key: 'send' });
   private readonly _consequence = mutedText();
-  private readonly _form = h('form', { class: 'tc-form', onsubmit: event => this._submit(event) }, this._calls, this._field, h('div', 'tc-row', this._send, this._consequence));
+  private readonly _form = h('form', { class: 'tc-form', onsubmit: () => this._submit() }, this._calls, this._field, h('div', 'tc-row', this._send, this._consequence));
   private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form];
   readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', label: t('Reply as the model') }, ...this._parts);
   private readonly _callRows = keyedChildren(this._calls, writtenCall);
@@ -56,8 +56,7 @@ export class ReplyCard {
     this._shownTurn = yours?.turn ?? 0;
   }
 
-  private _submit(event: Event): void {
-    event.preventDefault();
+  private _submit(): void {
     this._hadFocus = hasFocus(this.element);
     this._acts.send({ type: 'say', text: this._replyText.value, calls: [...(this._view.personTurn?.calls ?? [])] });
   }
@@ -109,8 +108,7 @@ function promptAndResults(turn: YourTurn): HTMLElement {
 
 function systemText(turn: YourTurn): Child {
   if (!turn.system) return null;
-  const summary = h('summary', {}, icon('down'), t('System text'));
-  return h('details', 'tc-more', summary, scrollingText(textBlock(turn.system)));
+  return folded(t('System text'), scrollingText(textBlock(turn.system)));
 }
 
 interface ToolItem {

@@ -1,6 +1,6 @@
 /** The sheet `Approve, and don't ask again when…`, with the rules that the kernel offers for a waiting call, and the form `Edit rule`. */
 import type { CallRow, Commands, RuleOffer, RuleRow, ToolRow } from '../generated/contract';
-import { type Child, focusInPlace, h, listen, prose, redraw, setChildren } from './dom';
+import { type Child, closeOnEscape, focusInPlace, h, prose, redraw, setChildren } from './dom';
 import { jsonText } from './exact';
 import { FieldRow } from './fields';
 import { button } from './icons';
@@ -79,11 +79,7 @@ export class RuleSheet {
     readonly call: CallRow,
     private readonly _acts: PanelActions
   ) {
-    listen(this.element, 'keydown', event => {
-      if (event.key !== 'Escape') return;
-      event.stopPropagation();
-      this._close();
-    });
+    closeOnEscape(this.element, () => this._close());
     this._acts.request({ type: 'offer_rules', call: call.call });
   }
 
@@ -170,7 +166,7 @@ export class RuleForm {
   private readonly _place = new PlaceFields(this.rule, this._try);
   readonly element = h(
     'form',
-    { class: 'tc-form tc-ruleform', onsubmit: event => this._submit(event), novalidate: true },
+    { class: 'tc-form tc-ruleform', onsubmit: () => this._submit(), novalidate: true },
     this._name.element,
     h('div', 'tc-field', h('span', 'tc-label', t('Tool')), h('code', {}, oneLine(this.rule.tool, 80))),
     ...[this._decision, ...this._arguments].map(({ element }) => element),
@@ -194,8 +190,7 @@ export class RuleForm {
     if (offer) setChildren(this._past, pastOf(offer));
   }
 
-  private _submit(event: Event): void {
-    event.preventDefault();
+  private _submit(): void {
     this._acts.send({ ...this._command(), save: true });
     this._acts.setState({ editedRule: '' });
   }

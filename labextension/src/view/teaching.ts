@@ -2,9 +2,10 @@
 import type { GuessRow, Task, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
 import { type Child, focusInPlace, h, hasFocus, joined, mutedText, nextId, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
-import { toolDescription } from './facts';
+import { factList, toolDescription } from './facts';
 import { complain, FieldRow, filledArguments, FormError } from './fields';
-import { button, icon, type IconName } from './icons';
+import { button, folded, icon, type IconName } from './icons';
+import { sum } from './messages/turns';
 import { RequestParts } from './reply_card';
 import { fieldsOf, own } from './schema';
 import { oneLine, summaryOf, t, tableText, textBlock, tn, valueText } from './text';
@@ -35,14 +36,14 @@ export class GuessCard {
   private readonly _skipButton = button(t('Skip the rest'), { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
   private readonly _form = h(
     'form',
-    { class: 'tc-form', onsubmit: event => this._submit(event), novalidate: true },
+    { class: 'tc-form', onsubmit: () => this._submit(), novalidate: true },
     h('div', 'tc-field', h('span', { class: 'tc-label', silent: 'true' }, t('Tool')), this._tools, this._description),
     this._fields,
     this._error.element,
     h('div', 'tc-row', this._checkButton, this._showButton, this._skipButton)
   );
   private readonly _requestParts = new RequestParts();
-  private readonly _more = h('details', 'tc-more', h('summary', {}, icon('down'), t('What the model is sent')), ...this._requestParts.elements);
+  private readonly _more = folded(t('What the model is sent'), ...this._requestParts.elements);
   readonly element = h('div', { class: 'tc-reply tc-guessing', role: 'group', label: t('Guess') }, this._title, this._form, this._more);
   private _view!: ViewState;
   private _rows: readonly FieldRow[] = [];
@@ -84,8 +85,7 @@ export class GuessCard {
     this._fields.hidden = this._rows.length === 0;
   }
 
-  private _submit(event: Event): void {
-    event.preventDefault();
+  private _submit(): void {
     if (this._chosen === undefined) return this._error.show(t('Choose a tool, or "%1".', t(NO_CALL)));
     const filled = filledArguments(this._rows);
     // A field that is left empty would cost a point.
@@ -218,27 +218,21 @@ function guessItem(row: GuessRow): HTMLElement {
   return h('li', {}, icon(guessIcon(row)), name, h('span', 'muted right', differenceText(row)));
 }
 
-const sumOf = (rows: readonly GuessRow[], of: (row: GuessRow) => number): number =>
-  rows.reduce((total, row) => total + of(row), 0);
-
 /** The points, by tool and arguments. */
-function points(made: readonly GuessRow[]): HTMLElement[] {
+function points(made: readonly GuessRow[]): Child[] {
   if (made.length === 0) return [h('p', 'small muted', t('No guesses yet.'))];
   const marks = made.flatMap(row => row.marks);
-  const right = sumOf(made, row => (row.tool ? row.marks.filter(mark => mark.right).length : 0));
-  const facts: readonly (readonly [string, string])[] = [
+  const right = made.flatMap(row => (row.tool ? row.marks.filter(mark => mark.right) : [])).length;
+  const facts = factList([
     [t('Right tool'), t('%1 of %2', made.filter(row => row.tool).length, made.length)],
     [t('Right arguments'), t('%1 of %2', right, marks.length)]
-  ];
-  const of = h('small', {}, tn('of %1 point', 'of %1 points', sumOf(made, row => row.of)));
-  return [
-    h('div', 'tc-score', `${sumOf(made, row => row.right)} `, of),
-    h('dl', 'tc-facts', ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
-  ];
+  ]);
+  const of = h('small', {}, tn('of %1 point', 'of %1 points', sum(made.map(row => row.of))));
+  return [h('div', 'tc-score', `${sum(made.map(row => row.right))} `, of), facts];
 }
 
 /** The points, and the guesses with the last one first. */
-function scoreContent(rows: readonly GuessRow[]): HTMLElement[] {
+function scoreContent(rows: readonly GuessRow[]): Child[] {
   const list = [...rows].reverse().slice(0, 200).map(guessItem);
   return [
     h('h3', 'tc-h', t('Your score')),
@@ -250,7 +244,7 @@ function scoreContent(rows: readonly GuessRow[]): HTMLElement[] {
 /** The score: beside the question, or with `end` after the last guess. */
 export class ScoreCard {
   readonly element = h('section', { class: 'tc-scores', label: t('Your score'), hidden: true });
-  private readonly _draw = whenChanged((guesses: readonly GuessRow[]) => this.element.replaceChildren(...scoreContent(guesses)));
+  private readonly _draw = whenChanged((guesses: readonly GuessRow[]) => setChildren(this.element, scoreContent(guesses)));
 
   constructor(private readonly _end: boolean) {}
 

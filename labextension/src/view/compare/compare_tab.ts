@@ -108,7 +108,7 @@ export class CompareTab {
     const names = t('%1 and %2', oneLine(shown.left.branch.name, 60), oneLine(shown.right.branch.name, 60));
     const grid = (...rows: Child[]): HTMLElement => h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
     if (!shown.comparison) return [grid(), notCompared(this._view)];
-    const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts }, MOST_ROWS);
+    const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [shown.left.at, shown.right.at] }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';
     const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', t('The first %1 rows are shown.', MOST_ROWS)) : null;
     return [compareBar(this._view, shown, this._acts), grid(...rows, replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)), more];
@@ -149,7 +149,7 @@ function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLEl
       'div',
       { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
       picker(view, shown, where, acts),
-      shown.comparison ? mutedText(editedText(shown.pairs, where)) : null
+      shown.comparison ? mutedText(editedText(shown.pairs, shown[where].at)) : null
     );
   return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText(t('Call'))), cell('left'), cell('right'));
 }
@@ -179,12 +179,12 @@ function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
 function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLElement | null {
   const change = comparison?.text;
   if (!change || speaks || !left.text || !right.text) return null;
-  const cell = (mine: Side, where: SideName, look: string): HTMLElement =>
+  const cell = (mine: Side, look: string): HTMLElement =>
     h(
       'div',
       { role: 'cell', class: `${look}diff` },
       h('div', 'muted small', t('reply text')),
-      textLines(mine.text, differsAt(change, where))
+      textLines(mine.text, differsAt(change, mine.at))
     );
-  return tableRow(rowHead('', screenReaderText(t('Reply text, differs'))), cell(left, 'left', ''), cell(right, 'right', 'b '));
+  return tableRow(rowHead('', screenReaderText(t('Reply text, differs'))), cell(left, ''), cell(right, 'b '));
 }

@@ -23,60 +23,10 @@ export interface CallPair {
   readonly objects: readonly ObjectPair[];
 }
 
-const SWAPPED_SIGNS = { same: 'same', changed: 'changed', left: 'right', right: 'left' } as const;
-
-/** A difference with left and right swapped. */
-const swappedDifference = (row: DifferenceRow): DifferenceRow => ({
-  ...row,
-  parts: row.parts.map(part => ({
-    ...part,
-    left: part.right,
-    right: part.left,
-    images: [part.images[1] ?? '', part.images[0] ?? '', ...part.images.slice(2)],
-    cells: part.cells.map(cell => ({
-      ...cell,
-      left: cell.right,
-      right: cell.left,
-      left_at: cell.right_at,
-      right_at: cell.left_at
-    })),
-    lines: part.lines.map(line => ({
-      sign: SWAPPED_SIGNS[line.sign],
-      left: line.sign === 'same' ? line.left : line.right,
-      right: line.sign === 'same' ? line.right : line.left,
-      left_at: line.right_at,
-      right_at: line.left_at
-    }))
-  }))
-});
-
-const swappedSides = <T extends { readonly left: unknown; readonly right: unknown }>(row: T): T => ({
-  ...row,
-  left: row.right,
-  right: row.left
-});
-
-/** A comparison with left and right swapped. */
-const swappedComparison = (row: ComparisonRow): ComparisonRow => ({
-  ...swappedSides(row),
-  pairs: row.pairs.map(pair => ({
-    ...swappedSides(pair),
-    changes: pair.changes.map(swappedSides),
-    objects: pair.objects.map(swappedSides)
-  })),
-  text: row.text && swappedSides(row.text)
-});
-
-/** The comparison of two branches, swapped if needed; null if not sent. */
-function comparisonOf(model: Model, left: string, right: string): ComparisonRow | null {
-  const all = [...model.comparisons.values()];
-  const back = all.find(row => row.left === right && row.right === left);
-  return all.find(row => row.left === left && row.right === right) ?? (back ? swappedComparison(back) : null);
-}
-
-function valuesOf(model: Model, left: string, right: string): DifferenceRow | null {
-  const back = model.differences.get(`${right} ${left}`);
-  return model.differences.get(`${left} ${right}`) ?? (back ? swappedDifference(back) : null);
+/** The comparison of two branches, in either order; null if not sent. */
+function comparisonOf(model: Model, one: string, other: string): ComparisonRow | null {
+  const isOfBoth = ({ left, right }: ComparisonRow): boolean => (left === one && right === other) || (left === other && right === one);
+  return [...model.comparisons.values()].find(isOfBoth) ?? null;
 }
 
 function pairOf(model: Model, row: PairRow): CallPair {
@@ -90,7 +40,7 @@ function pairOf(model: Model, row: PairRow): CallPair {
       ...rest,
       left: model.objects.get(left) ?? null,
       right: model.objects.get(right) ?? null,
-      values: valuesOf(model, left, right)
+      values: model.differences.get(`${left} ${right}`) ?? null
     }))
   };
 }
@@ -122,6 +72,8 @@ const CURRENT = 'current';
 
 export interface Side {
   readonly branch: BranchRow;
+  /** On which side of the rows it stands: the person may have swapped the columns. */
+  readonly at: SideName;
   readonly calls: readonly CallRow[];
   /** The reply text. */
   readonly text: string;
@@ -160,10 +112,12 @@ export function comparedSides(view: ViewState): Sides | null {
   const right = known.find(branch => idOf(branch) === second);
   if (!left || !right) return null;
   const pairs = comparison ? pairsOf(view, comparison) : [];
-  const side = (branch: BranchRow, where: 'left' | 'right'): Side => ({
+  const side = (branch: BranchRow, at: SideName): Side => ({
     branch,
-    calls: pairs.flatMap(pair => pair[where] ?? []),
+    at,
+    calls: pairs.flatMap(pair => pair[at] ?? []),
     text: past ? '' : branch.current ? model.session.text : branch.text
   });
-  return { left: side(left, 'left'), right: side(right, 'right'), comparison, pairs };
+  const isSwapped = comparison !== null && comparison.left !== first;
+  return { left: side(left, isSwapped ? 'right' : 'left'), right: side(right, isSwapped ? 'left' : 'right'), comparison, pairs };
 }

@@ -21,6 +21,23 @@ function lineOf(text: string, differs: boolean): Child[] {
   return [h('span', 'ln', differs ? marked(shown) : shown)];
 }
 
+const wordsOf = (text: string): string[] => visibleText(text).match(/[\p{L}\p{N}.]+|[^\p{L}\p{N}.]/gu) ?? [];
+
+/** How many words two lists begin with alike. */
+function alike(one: readonly string[], other: readonly string[]): number {
+  const differing = one.findIndex((word, index) => word !== other[index]);
+  return differing < 0 ? one.length : differing;
+}
+
+/** A text with what differs from another one marked: all between the words with which both begin, and those with which both end. */
+export function textBeside(text: string, other: string): HTMLElement {
+  const [words, others] = [wordsOf(text), wordsOf(other)];
+  const start = alike(words, others);
+  const end = words.length - alike(words.slice(start).reverse(), others.slice(start).reverse());
+  const parts = [words.slice(0, start), words.slice(start, end), words.slice(end)].map(part => part.join(''));
+  return h('pre', 'tc-lines', h('span', 'ln', parts[0], parts[1] ? marked(parts[1]) : null, parts[2]));
+}
+
 const nameLabel = (name: string): Child => (name ? h('span', 'k', oneLine(name, 60)) : null);
 
 /** The differences whose rows are shown. */
@@ -37,20 +54,19 @@ function openable(key: string, says: string, rows: Child): HTMLElement {
   return element;
 }
 
-/** One side of a differing part: text, picture, lines, cells. */
-function partElement(one: PartRow, where: SideName, { id, name, preview }: ObjectRow): HTMLElement {
+/** One side of a differing part: text, picture, lines, cells; what is of both sides stands on the last one. */
+function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name, preview }: ObjectRow): HTMLElement {
   const words = one[where];
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
-  // Where the right image differs from the left one is drawn after both.
-  const images = where === 'left' ? one.images.slice(0, 1) : one.images.slice(1);
+  const [left = '', right = '', differing = ''] = one.images;
+  const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(
     'div',
     'tc-partof',
     nameLabel(one.name),
-    hasText ? (words === null ? h('span', 'muted', t('not there')) : marked(oneLine(words, 200))) : null,
-    // The summary is of both sides: once is enough.
-    one.says && !hasRows && where === 'right' ? mutedText(oneLine(one.says, 160)) : null,
+    hasText ? (words === null ? h('span', 'muted', t('not there')) : words && marked(oneLine(words, 200))) : null,
+    one.says && !hasRows && isLast ? mutedText(oneLine(one.says, 160)) : null,
     ...images.map((image, index) => picture(image, index ? t('Difference') : t('%1, a picture', name))),
     one.lines.length ? changedLines(one, where) : null,
     hasRows
@@ -121,21 +137,21 @@ function objectPreview(object: ObjectRow): Child[] {
 const image = ({ name, preview }: ObjectRow): Child => picture(preview.image, t('%1, a picture', name));
 
 /** The difference of an object on one side: its picture and its differing values. */
-function body(pair: ObjectPair, where: SideName): Child[] {
+function body(pair: ObjectPair, where: SideName, isLast: boolean): Child[] {
   const mine = pair[where];
   if (!mine || pair.same) return [];
   const { repeated, values } = pair;
-  if (repeated) return where === 'right' ? [mutedText(t('the same difference as above'))] : [];
+  if (repeated) return isLast ? [mutedText(t('the same difference as above'))] : [];
   if (!pair.left || !pair.right) return objectPreview(mine);
   if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))];
   const { parts } = values;
-  const told = parts.map(one => partElement(one, where, mine));
+  const told = parts.map(one => partElement(one, where, isLast, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
   return [pictured ? null : image(mine), ...told];
 }
 
 /** An object on its side: tile, name, and its differences. */
-export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean, choose: (object: ObjectRow) => void): Child {
+export function objectElement(pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, choose: (object: ObjectRow) => void): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
   const caption = mutedText(oneLine(object.preview.caption || object.kind, 80));
@@ -146,5 +162,5 @@ export function objectElement(pair: ObjectPair, where: SideName, chosen: boolean
     strongText(oneLine(object.name, 80)),
     caption
   );
-  return h('div', 'tc-madeof', mini, ...body(pair, where));
+  return h('div', 'tc-madeof', mini, ...body(pair, where, isLast));
 }

@@ -7,12 +7,9 @@ import type { Model } from '../model';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
-import { marked, objectElement, textLines } from './differences';
+import { marked, objectElement, textBeside, textLines } from './differences';
 
-const stepOf = (pair: CallPair): string => {
-  const steps = [pair.left?.step, pair.right?.step].filter(step => step !== undefined);
-  return [...new Set(steps)].join(' | ');
-};
+const stepsOf = (pair: CallPair, { order }: CompareContext): string => [...new Set(order.flatMap(side => pair[side]?.step ?? []))].join(' | ');
 
 export const tableRow = (...cells: Child[]): HTMLElement => h('div', { role: 'row', class: 'tc-crow' }, ...cells);
 
@@ -37,14 +34,14 @@ function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
   return tableRow(rowHead(stepRange(run)), equalCell(icon(memory && !shared ? 'memory' : 'equal'), text, more));
 }
 
-function pairRow(pair: CallPair, choosing: CompareContext): HTMLElement {
+function pairRow(pair: CallPair, context: CompareContext): HTMLElement {
   const says = screenReaderText(pair.kind === 'differs' ? t(', differs') : t(', the same'));
-  return tableRow(rowHead(stepOf(pair), says), pairCell(pair, 'left', choosing), pairCell(pair, 'right', choosing));
+  return tableRow(rowHead(stepsOf(pair, context), says), ...context.order.map(side => pairCell(pair, side, context)));
 }
 
 /** The pairs as table rows; adjacent equal pairs of one kind are folded. */
-export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, most: number): HTMLElement[] {
-  const { view, acts } = choosing;
+export function pairRows(pairs: readonly CallPair[], context: CompareContext, most: number): HTMLElement[] {
+  const { view, acts } = context;
   const rows: HTMLElement[] = [];
   let run: CallPair[] = [];
   const flush = (): void => {
@@ -55,7 +52,7 @@ export function pairRows(pairs: readonly CallPair[], choosing: CompareContext, m
     const folds = pair.kind !== 'differs' && !view.ui.showsEqualCalls;
     if (!folds || (run[0] && run[0].kind !== pair.kind)) flush();
     if (folds) run.push(pair);
-    else if (rows.length < most) rows.push(pairRow(pair, choosing));
+    else if (rows.length < most) rows.push(pairRow(pair, context));
   }
   flush();
   return rows;
@@ -91,12 +88,15 @@ function callOutcome(call: CallRow, other: CallRow | null): Child {
 const LOOKS = { error: 'tc-came bad', result: 'tc-came', reason: 'tc-came muted', prints: 'tc-came' } as const;
 
 /** The result, error, reason and prints of a call, where the other call differs. */
-function resultLines(pair: CallPair, call: CallRow, where: SideName): Child[] {
+function resultLines(pair: CallPair, call: CallRow, other: CallRow | null, where: SideName): Child[] {
   const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
     const label = what === 'prints' ? h('span', 'k', t('printed')) : null;
-    return h('div', { class: LOOKS[what] }, label, textLines(call[what], differsAt(change, where)));
+    // Of a text it is known which lines differ.
+    const isData = change && change.left.length + change.right.length === 0;
+    const text = isData && other ? textBeside(call[what], other[what]) : textLines(call[what], differsAt(change, where));
+    return h('div', { class: LOOKS[what] }, label, text);
   };
   return [linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
 }
@@ -111,11 +111,14 @@ function returnedObject(pair: CallPair, call: CallRow, model: Model, where: Side
 interface CompareContext {
   readonly view: ViewState;
   readonly acts: PanelActions;
+  /** The sides of the rows from left to right. */
+  readonly order: readonly [SideName, SideName];
 }
 
-function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContext): HTMLElement {
+function pairCell(pair: CallPair, where: SideName, { view, acts, order }: CompareContext): HTMLElement {
+  const isLast = where === order[1];
   const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
-  const look = `${where === 'right' ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
+  const look = `${isLast ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
   if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
@@ -130,7 +133,7 @@ function pairCell(pair: CallPair, where: SideName, { view, acts }: CompareContex
     ...callText(pair, call, other)
   );
   const objects = pair.objects.map(one =>
-    objectElement(one, where, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
+    objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
-  return h('div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)), ...resultLines(pair, call, where), returnedObject(pair, call, view.model, where), ...objects);
+  return h('div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)), ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects);
 }

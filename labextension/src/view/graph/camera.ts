@@ -103,6 +103,11 @@ export class Camera {
     this._atRest = setTimeout(() => this._world.classList.remove('glide'), GLIDE_MS);
   }
 
+  /** Moves by itself again, until the person moves the graph the next time. */
+  follow(): void {
+    this._movedByPerson = false;
+  }
+
   zoom(by: number): void {
     this._zoomAt(by, this._width / 2, this._height / 2);
   }
@@ -162,8 +167,8 @@ export class Camera {
   }
 
   /** Whether a drawing of at most this height can be shown whole. */
-  fits(box: Box, most: number): boolean {
-    const scale = this._scaleToShowAll(box);
+  fits(box: Box, most: number, width = this._width): boolean {
+    const scale = this._scaleToShowAll(box, width);
     return scale !== null && (box.bottom - box.top) * scale <= most + 1;
   }
 
@@ -261,8 +266,8 @@ export class Camera {
   }
 
   /** The scale that shows the whole drawing; null if it would be too small. */
-  private _scaleToShowAll({ left, right, top, bottom }: Box): number | null {
-    const [wide, tall] = [this._width / Math.max(1, right - left), this._drawingSize.most / Math.max(1, bottom - top)];
+  private _scaleToShowAll({ left, right, top, bottom }: Box, width = this._width): number | null {
+    const [wide, tall] = [width / Math.max(1, right - left), this._drawingSize.most / Math.max(1, bottom - top)];
     if (wide < LEAST) return null;
     return Math.min(1, wide, tall < LEAST ? 1 : tall);
   }

@@ -7,6 +7,7 @@ import { drawnId, drawsInSlices } from '../model';
 import { icon } from '../icons';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
+import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
 import { BranchStrip, STRIP } from './branch_strip';
 import { Camera, LEAST_PART } from './camera';
 import { arrowTarget, type Box, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
@@ -74,7 +75,9 @@ export class Graph {
     icon('info'),
     t('No objects yet. The graph shows the inputs, and the objects that calls make.')
   );
-  private readonly _canvas = h('div', 'tc-canvas', this._svg, this._branchStrip.element, this._emptyHint);
+  /** At the sides of a drawing that is wider than the canvas: what is out of sight there. */
+  private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
+  private readonly _canvas = h('div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._branchStrip.element, this._emptyHint);
   readonly element = h('div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox, this._objectList.element);
   private _drawing: Drawing = NO_DRAWING;
   private _scene = NOTHING;
@@ -130,7 +133,10 @@ export class Graph {
     const [extent, error] = [this._extent(), spots.length ? '' : this._noDrawing(next)];
     this._emptyHint.hidden = spots.length > 0 || next.objects.length > 0;
     this._canvas.hidden = error !== '';
-    this._camera.setSize(this._size().width, extent, spots.length > 0 ? most : EMPTY);
+    const { width } = this._size();
+    const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
+    for (const { element } of this._beyond) element.hidden = !isCut;
+    this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? most : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
     this._overview.element.hidden = !isPart || error !== '';
@@ -187,6 +193,7 @@ export class Graph {
   /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
   release(): void {
     this._isReleased = true;
+    this._camera.follow();
   }
 
   /** Asks the kernel for another part of a long session: an earlier one, or what the chosen row came from. */
@@ -375,8 +382,8 @@ export class Graph {
     if (!this._view) return undefined;
     const { model, chosen, ui } = this._view;
     const call = model.calls.get(chosen.call);
-    // A box that the person chose is marked, not the call that made it.
-    const object = ui.chosen ? this._drawing.spotOf(chosen.object) : undefined;
+    // A box that the person chose is marked, not the call that made it; a form is open under a call.
+    const object = ui.chosen && !ui.form ? this._drawing.spotOf(chosen.object) : undefined;
     return object ?? (call && spotOfCall(this._drawing, call)) ?? this._drawing.spotOf(chosen.object);
   }
 
@@ -435,6 +442,10 @@ export class Graph {
   /** Places what stands beside the part of the drawing that is in sight. */
   private _followCamera(): void {
     this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
+    for (const button of this._beyond) button.paint(this._drawing.spots);
+    const { top, bottom } = this._camera.inSight();
+    this._svg.classList.toggle('cut-above', top > this._drawing.box.top + 1);
+    this._svg.classList.toggle('cut-below', bottom < this._drawing.box.bottom - 1);
     if (!this._overview.element.hidden) this._frameOverview();
   }
 }

@@ -30,14 +30,14 @@ function objectText(view: ViewState, object: ObjectRow): NodeText {
 
 function callText(view: ViewState, call: CallRow, { edited, stale }: Spot['node']): NodeText {
   const why = call.error || call.reason;
-  const states = joined(', ', callWord(call), edited && t('edited'), stale && t('outdated'), call.memory && t('cached'), why, call.warning ? t(call.warning.kind) : '');
+  const states = joined(', ', callWord(call), edited && t('edited'), stale && t('outdated'), call.memory && t('cached'), call.object ? '' : call.result, why, call.warning ? t(call.warning.kind) : '');
   const isMarked = call.warning !== null && !stale && call.branch === '';
   return { label: onBranch(view, t('Call %1: %2', call.step, call.tool), call.branch), state: states, mark: isMarked ? 'warning' : null };
 }
 
 export function nodeText(view: ViewState, { object, call, node }: Spot): NodeText {
   const words = object ? objectText(view, object) : call ? callText(view, call, node) : { label: node.label, state: '', mark: null };
-  return { ...words, label: oneLine(words.label, 120), state: oneLine(words.state, 280) };
+  return { ...words, label: oneLine(words.label, 120), state: oneLine(words.state, 1000) };
 }
 
 const MOST_LISTED = 120;

@@ -70,7 +70,7 @@ const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
   ['failed', tableText('failed')],
   ['memory', tableText('cached result: not run again')],
   ['person', tableText('answered by you')],
-  ['run', tableText('running')],
+  ['run', tableText('running, or runs next')],
   ['stop', tableText('interrupted')],
   ['warning', tableText('warning: its card says what to do')],
   ['reject', tableText('rejected')],

@@ -2,7 +2,7 @@
 import type { MessageRow, TurnRow } from '../../generated/contract';
 import { askAgainButton } from '../decisions';
 import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, redraw, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
-import { button, icon, note } from '../icons';
+import { button, folded, note } from '../icons';
 import { shownPart } from '../steps';
 import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -142,9 +142,6 @@ function firstMessages(old: readonly MessageRow[]): MessageRow[][] {
   return first.map(head => (head.role === 'tools' ? old.filter(message => message.role === 'tools') : [head]));
 }
 
-/** What opens below a line. */
-const folded = (line: string, content: HTMLElement, open = false): HTMLElement => h('details', { class: 'tc-more', open }, h('summary', {}, icon('down'), line), content);
-
 /** Earlier messages in short: the first ones one by one, the rest in one line. */
 function oldMessages(old: readonly MessageRow[]): HTMLElement[] {
   const begin = firstMessages(old);
@@ -184,10 +181,12 @@ function shareBar(turn: Turn): HTMLElement {
 function exactRequest(view: ViewState, turn: number, acts: PanelActions): { readonly text: Child; readonly way: Child } {
   if (!view.live) return { text: null, way: null };
   const shown = view.model.exactRequest?.turn === turn ? view.model.exactRequest.text : null;
-  if (shown !== null)
-    return { text: folded(t('Exact request'), h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request'), key: 'exact' }, shown), true), way: null };
+  if (shown !== null) {
+    const text = h('pre', { class: 'tc-text tc-exact', tabindex: 0, label: t('Exact request'), key: 'exact' }, shown);
+    return { text: Object.assign(folded(t('Exact request'), text), { open: true }), way: null };
+  }
   const ask = (): void => acts.send({ type: 'show_request', turn });
-  return { text: null, way: button(t('Exact request'), { look: 'ghost small right', onclick: ask, key: 'exact' }) };
+  return { text: null, way: button(t('Exact request'), { look: 'small right', onclick: ask, key: 'exact' }) };
 }
 
 /** The warning above a stale reply, with the button that asks again. */
