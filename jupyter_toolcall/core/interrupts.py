@@ -114,8 +114,9 @@ class Hold:
 
 def _begins_or_ends(frame: FrameType | None) -> bool:
     """Return whether a frame enters or leaves a hold: an interrupt there would leave it open."""
-    # Between such a frame and this one are at most what it calls, and another signal's handler.
-    for _ in range(4):
+    # Between such a frame and this one are at most what it calls, and the handlers of two other
+    # signals, each of which may send this one.
+    for _ in range(8):
         if frame is None or frame.f_code in (Hold.__enter__.__code__, Hold.__exit__.__code__):
             return frame is not None
         frame = frame.f_back
