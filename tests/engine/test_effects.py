@@ -122,15 +122,6 @@ def test_a_place_in_the_middle_of_a_reply_goes_on_with_the_recorded_results(way:
     assert SENT == ["Ann", "Ben"]
 
 
-def test_a_reply_that_the_model_gives_again_is_a_new_one_though_it_reads_the_same() -> None:
-    session = Session(Toolbox(send), Scripted([TWO, "Done."]), scheme="flat", approve="all")
-    root = session.tell("Go.").calls[0]
-    asked = session.journal[session.state.root]
-    again = session.fork(session.journal.children(asked.id)[0]).run()
-    assert again.calls[0] == root
-    assert SENT == ["Ann", "Ben"] * 2
-
-
 def test_what_a_policy_allowed_before_is_for_the_policy_of_today(tmp_path: Path) -> None:
     script = [("build", {"name": "door"}), "Done."]
     cell(kernel(tmp_path / "a.ipynb"), script=script)

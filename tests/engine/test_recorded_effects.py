@@ -1,4 +1,7 @@
-"""No recorded effect comes twice unasked, and an approval is for one call as it was shown."""
+"""No recorded effect comes twice unasked, whatever keeps a kernel from its record.
+
+That nothing runs without a decision of its own is the law of `tests/faults/effects.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UnreadableJournal, UsageError
+from jupyter_toolcall.core.errors import Unfinished, UnreadableJournal
 from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import demand_no_person
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.file_system import DISK, Files
@@ -30,8 +31,6 @@ from jupyter_toolcall.storage.journal_file import (
     journals_folder,
 )
 from jupyter_toolcall.tools.tool import Tool
-from jupyter_toolcall.view.saved_output import mime_bundle
-from jupyter_toolcall.view.view_rows import all_rows
 from tests.storage.test_copied_notebooks import saved
 
 SENT: list[str] = []
@@ -72,96 +71,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     seal._key.cache_clear()
 
 
-# -- an approval is for one call as it was shown -----------------------------------------------
-
 TURN = [("write", {"to": "Ann"}), ("post", {"letter": "Letter#1"}), ("send", {"to": "Ben"})]
-
-
-def asked() -> Session:
-    box = Toolbox(write, post, send, types=[Letter])
-    return Session(box, Scripted([TURN, "Done.", TURN, "Done."]), scheme="flat").tell("Write.")
-
-
-def digests(session: Session) -> dict[str, str]:
-    """Return the digests of the calls that wait, as a panel shows them."""
-    shown = {
-        row.call: row.bound for row in PanelController(session, lambda notice: None).whole().calls
-    }
-    return {call.id: shown[call.id] for call in session.pending if shown[call.id]}
-
-
-def approve_all(session: Session) -> Session:
-    calls = [{"call": call, "bound": bound} for call, bound in digests(session).items()]
-    return apply_command(session, parse_command({"type": "approve_all", "calls": calls})).run()
-
-
-def edited_in_panel(session: Session) -> Session:
-    bound = session.state.call("call_1_1").approval_digest
-    message = {"call": "call_1_1", "arguments": {"to": "Mallory"}, "bound": bound}
-    return apply_command(session, parse_command({"type": "edit", **message})).run()
-
-
-def edited_by_magic(session: Session) -> Session:
-    cells = Cells()
-    cells.keep(session)
-    found = carry_out(["edit", "1", "to=Mallory"], cells, {})
-    assert isinstance(found, Session)
-    return found
-
-
-def edited_in_python(session: Session) -> Session:
-    return session.edit("call_1_1", to="Mallory").run()
-
-
-@pytest.mark.parametrize("edit", [edited_in_panel, edited_by_magic, edited_in_python])
-def test_approve_all_approves_nothing_on_a_branch_that_comes_later(edit: Any) -> None:
-    session = approve_all(asked())
-    assert SENT == [], "post takes the letter, and was not shown with it yet"
-    session = approve_all(session)
-    assert SENT == ["Ann", "Ben"]
-    branch = edit(session)
-    assert branch.pending[0].tool == "post"
-    assert SENT == ["Ann", "Ben"]
-    assert branch.decide(branch.pending[0], "approve").run().text == "Done."
-    assert SENT == ["Ann", "Ben", "Mallory"], "what was sent to Ben is as it was"
-
-
-def test_approve_all_approves_nothing_of_a_reply_that_is_asked_for_again() -> None:
-    session = approve_all(approve_all(asked()))
-    again = apply_command(session, parse_command({"type": "ask", "turn": 1})).run()
-    assert {call.status for call in again.calls} == {"proposed"}
-    assert sorted(SENT) == ["Ann", "Ben"]
-
-
-def test_approve_all_approves_none_where_one_has_changed() -> None:
-    session = asked()
-    calls = [{"call": call, "bound": bound} for call, bound in digests(session).items()]
-    calls[-1]["bound"] = "0" * 32
-    with pytest.raises(NotYourTurn):
-        apply_command(session, parse_command({"type": "approve_all", "calls": calls}))
-    assert {call.status for call in session.run().calls} == {"proposed"}
-
-
-@pytest.mark.parametrize("bound", ["", "0" * 32])
-@pytest.mark.parametrize(
-    "decision",
-    [
-        {"type": "approve"},
-        {"type": "edit", "arguments": {"to": "Mallory"}},
-        {"type": "reject"},
-        {"type": "answer", "result": "no"},
-    ],
-)
-def test_a_decision_without_the_right_digest_is_refused(decision: Any, bound: str) -> None:
-    session = asked()
-    before = session.head
-    with pytest.raises(NotYourTurn, match="changed since it was shown"):
-        apply_command(session, parse_command({**decision, "call": "call_1_3", "bound": bound}))
-    with pytest.raises(UsageError):
-        parse_command({**decision, "call": "call_1_3"})
-    with pytest.raises(NotYourTurn, match="changed since it was shown"):
-        session.decide("call_1_3", "approve", bound=bound)
-    assert session.head == before
 
 
 # -- a record that is out of reach ---------------------------------------------------------------
@@ -314,13 +224,6 @@ def test_a_person_keeps_what_is_recorded_and_nothing_runs(tmp_path: Path, how: s
     assert SENT == ["Ann", "Ben"]
 
 
-def test_one_word_keeps_all_that_is_recorded(tmp_path: Path) -> None:
-    recorded(tmp_path / "a.ipynb")
-    session = run(out_of_reach(tmp_path / "a.ipynb", "deleted"))
-    assert session.keep_result("call_1", rest=True).run().text == "Done."
-    assert SENT == ["Ann", "Ben"]
-
-
 def test_what_was_kept_is_not_asked_about_in_the_next_kernel(tmp_path: Path) -> None:
     notebook = tmp_path / "a.ipynb"
     recorded(notebook)
@@ -367,21 +270,6 @@ def test_with_no_record_and_no_writable_disk_the_cell_runs_and_says_so(tmp_path:
     cells = cells_of(tmp_path / "new.ipynb", ReadOnly())
     assert run(cells).text == "Done."
     assert [note[:33] for note in cells.notes()] == ["This session is not kept on disk:"]
-
-
-def test_lines_that_were_lost_may_have_held_an_effect(tmp_path: Path) -> None:
-    notebook = tmp_path / "a.ipynb"
-    recorded(notebook)
-    path = journal_file(str(notebook), "post")
-    whole = path.read_bytes().splitlines(keepends=True)
-    replied = next(n for n, line in enumerate(whole) if b'"replied"' in line)
-    path.write_bytes(b"".join([*whole[: replied + 1], b"damaged\n", *whole[replied + 2 :]]))
-    for _ in range(2):
-        cells = cells_of(notebook)
-        session = run(cells)
-        assert [call.id for call in session.pending] == ["call_1"]
-        cells.close()
-    assert SENT == ["Ann", "Ben"]
 
 
 # -- an approval that a replay repeats ------------------------------------------------------------
@@ -501,10 +389,3 @@ def test_a_session_named_cells_is_not_the_unnamed_one(tmp_path: Path) -> None:
         run(cells, name=name)
     assert len(cells.notes()) == 0
     assert sorted(journal_names(str(tmp_path / "a.ipynb"))) == ["A", "a", "cells", "con"]
-
-
-def test_a_saved_view_of_a_call_that_may_have_run_says_so(tmp_path: Path) -> None:
-    recorded(tmp_path / "a.ipynb")
-    session = run(out_of_reach(tmp_path / "a.ipynb", "deleted"))
-    data: Any = mime_bundle(session.cursor, all_rows(session.cursor, session.name), None)
-    assert "send" in data["text/plain"]
