@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
@@ -80,35 +80,6 @@ def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
     """Return what reaches a function."""
     box = Toolbox(Potato, Sweet, function)
     return box[function.__name__].check(arguments, resolve)
-
-
-def test_a_signature_is_a_schema_and_its_docstring_says_what_it_is_for() -> None:
-    def cook(
-        dish: str,
-        heat: Annotated[int, Field(ge=1, le=9)],
-        how: Literal["BOIL", "FRY"] = "BOIL",
-        color: Annotated[Color, "The color of the pot."] = Color.RED,
-        at: Optional[Point] = None,  # noqa: UP045
-    ) -> str:
-        """Cook a dish.
-
-        And serve it.
-
-        :param dish: What to cook.
-        """
-        return dish
-
-    made = Toolbox(cook)["cook"]
-    assert made.description == "Cook a dish.\n\nAnd serve it."
-    properties = made.parameters["properties"]
-    assert made.parameters["required"] == ["dish", "heat"]
-    assert made.parameters["additionalProperties"] is False
-    assert properties["dish"] == {"type": "string", "description": "What to cook."}
-    assert properties["heat"] == {"type": "integer", "minimum": 1, "maximum": 9}
-    assert properties["how"]["enum"] == ["BOIL", "FRY"]
-    assert properties["how"]["default"] == "BOIL"
-    assert properties["color"]["description"] == "The color of the pot."
-    assert properties["at"]["default"] is None
 
 
 @pytest.mark.parametrize(
