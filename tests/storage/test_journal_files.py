@@ -353,6 +353,17 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     assert kept.write_waiting() == ""
 
 
+def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
+    path: Path, kept: JournalHandle, disk: Faulty
+) -> None:
+    disk.raises(errno.EIO, "append")
+    kept.journal.append(head(kept), Replied("more"))
+    assert "input/output error" in kept.write_waiting()
+    disk.fault = {}
+    assert kept.write_waiting() == ""
+    assert on_disk(path)[-1] == "Replied"
+
+
 def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
     path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:

@@ -133,6 +133,8 @@ def test_all_kinds_of_hints_are_schemas_and_come_out_as_values() -> None:
         "limit": 7,
         "tags": {"x"},
     }
+    with pytest.raises(CallError, match="limit: input should be greater than or equal to 1"):
+        made.check({**given, "limit": 0}, resolve)
     properties = made.parameters["properties"]
     assert properties["limit"]["description"] == "At most."
     assert (properties["limit"]["minimum"], properties["limit"]["default"]) == (1, 5)
