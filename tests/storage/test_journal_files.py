@@ -66,7 +66,10 @@ def test_a_second_tear_leaves_the_first_where_it_is(path: Path) -> None:
     for tear in ("first", "second"):
         with path.open("a") as file:
             file.write(tear)
-        closed(opened(path))
+        kept = opened(path)
+        assert "its first 2 entries are whole" in kept.note
+        assert str(path.with_suffix(".torn")) in kept.note
+        closed(kept)
     assert path.with_suffix(".torn").read_text() == "first\nsecond\n"
 
 
