@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -197,14 +196,6 @@ def test_no_tool_is_read_only_and_destructive() -> None:
 
 def lambda_named() -> int:
     return 2
-
-
-def test_a_partial_is_the_function_with_less_to_say() -> None:
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    made = Toolbox(functools.partial(add, b=2))["add"]
-    assert made.function(**made.check({"a": 1}, resolve)) == 3
 
 
 def test_a_toolbox_says_the_nearest_name_of_one_that_it_has_not() -> None:
