@@ -287,15 +287,6 @@ def test_without_a_panel_a_person_reads_that_it_had_started_before_they_let_it_r
     assert "… 1 work" not in shown
 
 
-def test_a_person_lets_it_run_again(world: World) -> None:
-    session = world.load().run().decide("call_1").run()
-    assert (world.ran, session.calls[0].object, session.text) == (1, "Potato#2", "done")
-    # The record of it, unknown outcome and all, says itself again.
-    count = len(session.journal)
-    assert session.replay().run().head == session.head
-    assert (len(session.journal), world.ran) == (count, 1)
-
-
 @pytest.mark.parametrize(
     ("decision", "said", "status"),
     [

@@ -105,9 +105,6 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     seal._key.cache_clear()
 
 
-TURN = [("write", {"to": "Ann"}), ("post", {"letter": "Letter#1"}), ("send", {"to": "Ben"})]
-
-
 # -- a record that is out of reach ---------------------------------------------------------------
 
 TWO = [("send", {"to": "Ann"}), ("send", {"to": "Ben"})]
@@ -370,8 +367,9 @@ def test_an_approval_that_was_used_lets_nothing_run_on_another_branch_under_a_po
 
 
 def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> None:
+    turn = [("write", {"to": "Ann"}), ("post", {"letter": "Letter#1"})]
     policy, box = Today(), Toolbox(write, post, types=[Letter])
-    session = Session(box, Scripted([TURN[:2], "Done."]), scheme="flat", approve=policy)
+    session = Session(box, Scripted([turn, "Done."]), scheme="flat", approve=policy)
     session = session.tell("Write.").decide("call_1_1", "approve").run()
     session.decide("call_1_2", "approve")
     branch = session.edit("call_1_1", to="Mallory")

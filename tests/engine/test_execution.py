@@ -222,12 +222,3 @@ def test_one_object_that_is_given_twice_is_one_object_to_the_tool() -> None:
 
     session = play(("same", {"one": "Dough#1", "other": "Dough#1"}), tools=(same,))
     assert session.calls[0].result is True
-
-
-def test_a_value_that_is_plain_data_has_no_name() -> None:
-    def weigh(dough: Dough) -> dict[str, int]:
-        return {"grams": dough.grams}
-
-    session = play(("weigh", {"dough": "$Dough"}), tools=(weigh,))
-    assert session.calls[0].result == {"grams": 100}
-    assert session.objects == ("Dough#1",)
