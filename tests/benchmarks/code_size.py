@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_446,
     "Python files": 259,
-    "Python tests": 54_048,
+    "Python tests": 53_204,
     "TypeScript": 11_850,
 }
 """Of each row, how many lines of code, files or lines there may be."""
