@@ -287,28 +287,18 @@ def test_without_a_panel_a_person_reads_that_it_had_started_before_they_let_it_r
     assert "… 1 work" not in shown
 
 
-def test_a_person_lets_it_run_again(world: World) -> None:
-    session = world.load().run().decide("call_1").run()
-    assert (world.ran, session.calls[0].object, session.text) == (1, "Potato#2", "done")
-    # The record of it, unknown outcome and all, says itself again.
-    count = len(session.journal)
-    assert session.replay().run().head == session.head
-    assert (len(session.journal), world.ran) == (count, 1)
-
-
-def test_a_person_says_that_it_succeeded(world: World) -> None:
-    session = world.load().run().decide("call_1", "answer", result="Potato#1").run()
-    assert (world.ran, session.calls[0].status, session.calls[0].object) == (
-        0,
-        "answered",
-        "Potato#1",
-    )
-
-
-def test_a_person_says_that_it_failed(world: World) -> None:
-    session = world.load().run().decide("call_1", "reject", reason="the power was out").run()
-    assert (world.ran, session.calls[0].status) == (0, "rejected")
-    assert "the power was out" in session.cursor.request.messages[2].results[0].content  # type: ignore[union-attr]
+@pytest.mark.parametrize(
+    ("decision", "said", "status"),
+    [
+        ("answer", {"result": "Potato#1"}, "answered"),
+        ("reject", {"reason": "the power was out"}, "rejected"),
+    ],
+)
+def test_a_person_says_how_it_ended(world: World, decision: Any, said: Any, status: str) -> None:
+    session = world.load().run().decide("call_1", decision, **said).run()
+    assert (world.ran, session.calls[0].status) == (0, status)
+    [text] = said.values()
+    assert text in session.cursor.request.messages[2].results[0].content  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

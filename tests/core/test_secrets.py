@@ -356,15 +356,6 @@ def test_what_the_provider_sent_goes_back_as_it_came(monkeypatch: pytest.MonkeyP
 # -- markers that stand for nothing ------------------------------------------------------------
 
 
-def test_a_marker_that_a_model_writes_is_never_a_value(canary: str) -> None:
-    post = Post([])
-    session = Session(
-        post.toolbox, Scripted([("post", {"text": MARKER}), "done"]), scheme="flat", approve="all"
-    )
-    session.tell("Post.")
-    assert post.got == [MARKER]
-
-
 def test_a_marker_that_a_model_writes_beside_a_real_secret_is_never_a_value(
     canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,16 +369,6 @@ def test_a_marker_that_a_model_writes_beside_a_real_secret_is_never_a_value(
     assert post.got == [text]
     assert canary not in session.journal.dumps()
     assert "other-9876543210" not in session.journal.dumps()
-
-
-def test_a_marker_that_a_model_reads_in_a_result_and_repeats_is_never_a_value(
-    canary: str,
-) -> None:
-    post = Post([])
-    turns = [("leak", {"how": "return"}), ("post", {"text": f"the key is {MARKER}"}), "done"]
-    box = Toolbox(leak, post.toolbox["post"])
-    Session(box, Scripted(turns), scheme="flat", approve="all").tell("Go.")
-    assert post.got == [f"the key is {MARKER}"]
 
 
 def test_a_prompt_in_which_somebody_wrote_a_marker_is_sent_as_it_is(canary: str) -> None:

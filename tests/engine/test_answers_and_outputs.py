@@ -139,18 +139,6 @@ def test_the_model_is_sent_the_schema_of_a_record() -> None:
     assert {*save.parameters["$defs"]} == {"Order", "Person"}
 
 
-def test_a_record_that_a_tool_makes_is_saved_by_its_name() -> None:
-    def ann() -> Person:
-        """Return a person."""
-        return Person("Ann")
-
-    model = Scripted([("ann", {}), ("save", {"who": "Person#1"})])
-    session = Session(
-        Toolbox(ann), model, scheme="flat", outputs={"who": Person}, approve="all"
-    ).tell("Go.")
-    assert session.outputs == {"who": Person("Ann")}
-
-
 def test_the_name_of_an_input_is_saved_as_its_value() -> None:
     model = Scripted([("save", {"names": ["str#1", "b"], "text": "str#1", "n": "str#2"})])
     outputs = {"names": list[str], "text": str, "n": int}

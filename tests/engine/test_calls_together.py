@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -353,27 +352,11 @@ def trace(pool: DrawnOrder) -> str:
 
 
 ONES: Calls = [("one", {"n": n}) for n in range(4)]
-
-
-def test_calls_run_one_after_the_other_by_default() -> None:
-    _, pool = together(one, calls=ONES, jobs=1)
-    assert trace(pool) == "+1 -1 +2 -2 +3 -3 +4 -4"
-
-
-def test_at_most_so_many_run_together() -> None:
-    assert trace(together(one, calls=ONES)[1]) == "+1 +2 +3 +4 -4 -3 -2 -1"
-    assert trace(together(one, calls=ONES, jobs=3)[1]) == "+1 +2 +3 -3 +4 -4 -2 -1"
-
-
-def test_no_call_is_moved_across_one_that_writes() -> None:
-    _, pool = together(one, write, calls=[*ONES[:2], ("write", {"n": 9}), *ONES[2:]])
-    assert trace(pool) == "+1 +2 -2 -1 +3 -3 +4 +5 -5 -4"
+WRITE = ("write", {"n": 9})
 
 
 def test_a_call_that_a_person_has_to_decide_on_stops_those_behind_it() -> None:
-    session, pool = together(
-        *(one, write), calls=[*ONES[:2], ("write", {"n": 9}), *ONES[2:]], approve="ask"
-    )
+    session, pool = together(*(one, write), calls=[*ONES[:2], WRITE, *ONES[2:]], approve="ask")
     assert trace(pool) == "+1 +2 -2 -1"
     session.decide(session.pending[0], "approve").run()
     assert trace(pool).endswith("+3 -3 +4 +5 -5 -4")
@@ -397,13 +380,6 @@ class Bag:
         return Bag(*self.numbers, n)
 
 
-def test_a_call_on_the_newest_object_runs_after_the_call_that_makes_it() -> None:
-    calls: Calls = [("Bag_more", {"n": 1}), ("Bag_more", {"n": 2})]
-    session, pool = together(Bag, calls=calls, inputs={"bag": Bag()})
-    assert trace(pool) == "+1 -1 +2 -2"
-    assert session["Bag#3"].numbers == [1, 2]
-
-
 class Register:
     """A stateful instance."""
 
@@ -417,10 +393,25 @@ class Register:
         return self.reads
 
 
-def test_calls_on_the_state_of_an_instance_run_one_after_the_other() -> None:
-    session, pool = together(Register(), calls=[("Register_look", {}), ("Register_look", {})])
-    assert trace(pool) == "+1 -1 +2 -2"
-    assert [call.result for call in session.calls] == [1, 2]
+LOOK: Calls = [("Register_look", {})]
+
+
+@pytest.mark.parametrize(
+    ("tools", "calls", "options", "order"),
+    [
+        ((one,), ONES, {"jobs": 1}, "+1 -1 +2 -2 +3 -3 +4 -4"),
+        ((one,), ONES, {"jobs": 3}, "+1 +2 +3 -3 +4 -4 -2 -1"),
+        ((one,), ONES, {}, "+1 +2 +3 +4 -4 -3 -2 -1"),
+        ((one, write), [*ONES[:2], WRITE, *ONES[2:]], {}, "+1 +2 -2 -1 +3 -3 +4 +5 -5 -4"),
+        ((Bag,), [("Bag_more", {"n": 1})] * 2, {"inputs": {"bag": Bag()}}, "+1 -1 +2 -2"),
+        ((Register(),), LOOK * 2, {}, "+1 -1 +2 -2"),
+    ],
+    ids=["one job", "three jobs", "four jobs", "a write", "the newest object", "an instance"],
+)
+def test_so_many_calls_run_together_and_none_before_one_that_it_depends_on(
+    tools: Any, calls: Calls, options: Any, order: str
+) -> None:
+    assert trace(together(*tools, calls=calls, **options)[1]) == order
 
 
 # -- in threads and in the loop ---------------------------------------------------------------
@@ -440,22 +431,6 @@ def prints_of(session: Session) -> list[str]:
         if isinstance(entry.event, Finished)
     }
     return [prints[call.id] for call in session.calls]
-
-
-def test_sync_tools_run_in_threads_and_their_prints_are_their_own() -> None:
-    barrier = threading.Barrier(3)
-
-    @tool(read_only=True)
-    def meet(n: int) -> str:
-        """Return the thread once all have printed."""
-        print("first", n)
-        barrier.wait(60)
-        print("second", n, file=sys.stderr)
-        return threading.current_thread().name
-
-    session = run(meet, calls=[("meet", {"n": n}) for n in range(3)])
-    assert {call.result for call in session.calls} == {"toolcall-call"}
-    assert prints_of(session) == [f"first {n}\nsecond {n}\n" for n in range(3)]
 
 
 def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
@@ -536,32 +511,6 @@ def test_an_unknown_outcome_of_one_waits_for_a_person_and_the_others_follow() ->
     done = session.decide(session.pending[0], "reject", reason="Leave it.").run()
     assert [call.status for call in done.calls] == ["rejected", "succeeded", "succeeded"]
     assert str(done) == "Done."
-
-
-class Spans(SessionHooks):
-    """Notes which executions are open."""
-
-    def __init__(self) -> None:
-        self.open: list[str] = []
-        self.ended: list[tuple[str, Any]] = []
-        self.most = 0
-
-    @contextmanager
-    def around_execution(self, call: Any) -> Iterator[Callable[[Any], None]]:
-        self.open.append(call.call_id)
-        self.most = max(self.most, len(self.open))
-        yield lambda outcome: self.ended.append((call.call_id, outcome.data))
-        self.open.remove(call.call_id)
-
-
-def test_hooks_are_called_for_each_call() -> None:
-    spans = Spans()
-    session = Session(Toolbox(one), Scripted([ONES, "Done."]), scheme="flat", jobs=4)
-    session.cursor.context.hooks += (spans,)
-    session = session.tell("Go.")
-    assert spans.most == 4
-    assert spans.open == []
-    assert sorted(spans.ended) == [(call.id, call.result) for call in session.calls]
 
 
 # -- the panel --------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ prompt.
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.state import AskPerson
 from jupyter_toolcall.engine.client_calls import record_client_call
 from jupyter_toolcall.engine.person_model import idle_phase
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes import SCHEMES
 
 
@@ -42,7 +40,6 @@ class Desk:
 
 
 SUBMIT = ("submit", {"report": "All is well."})
-EMPTY = ("submit", {"report": ""})
 
 
 def opened(*replies: Any, scheme: str = "flat", **options: Any) -> Session:
@@ -84,25 +81,6 @@ def test_a_reply_of_several_calls_is_over_with_the_last_decision() -> None:
     session = session.decide(session.pending[0].id, "approve").run()
     assert not is_over(session)
     assert is_over(session.decide(session.pending[0].id, "reject").run())
-
-
-def test_the_panel_says_finished_and_another_run_asks_nobody() -> None:
-    box, model = Toolbox(submit), Scripted([SUBMIT, "Asked again."])
-    session = Session(box, model, scheme="flat", approve="all").ask("Report.")
-    controller = PanelController(session, lambda notice: None)
-    for _ in range(2):
-        session = asyncio.run(controller.run())
-        assert (controller.updates.status.phase, controller.updates.status.says) == (
-            "finished",
-            "Finished",
-        )
-    assert [call.status for call in session.calls] == ["succeeded"]
-    assert len(session.requests) == 1
-
-
-def test_a_call_that_failed_does_not_end_the_run() -> None:
-    assert opened(EMPTY).run().text == "Asked again."
-    assert is_over(opened(EMPTY, SUBMIT).run())
 
 
 @pytest.mark.parametrize(

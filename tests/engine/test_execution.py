@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -223,36 +222,3 @@ def test_one_object_that_is_given_twice_is_one_object_to_the_tool() -> None:
 
     session = play(("same", {"one": "Dough#1", "other": "Dough#1"}), tools=(same,))
     assert session.calls[0].result is True
-
-
-def test_a_value_that_is_plain_data_has_no_name() -> None:
-    def weigh(dough: Dough) -> dict[str, int]:
-        return {"grams": dough.grams}
-
-    session = play(("weigh", {"dough": "$Dough"}), tools=(weigh,))
-    assert session.calls[0].result == {"grams": 100}
-    assert session.objects == ("Dough#1",)
-
-
-def _lineage(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[str, ...]:
-    session = play(("Dough_split", {}), (function.__name__, arguments), tools=(function,))
-    return session.deps("Dough#4")
-
-
-def test_every_object_that_a_call_used_is_in_the_lineage() -> None:
-    def join(parts: list[Dough], more: dict[str, Dough], last: Dough | None = None) -> Dough:
-        return Dough(sum(part.grams for part in parts))
-
-    assert _lineage(join, {"parts": ["Dough#2"], "more": {"a": "Dough#3"}}) == (
-        "Dough#2",
-        "Dough#3",
-    )
-    assert _lineage(join, {"parts": [], "more": {}, "last": "Dough#1"}) == ("Dough#1",)
-
-
-def test_ancestors_and_descendants_are_direct_or_all() -> None:
-    session = play(("Dough_rest", {}), ("Dough_rest", {}), ("Dough_split", {}))
-    assert session.deps("Dough#3") == ("Dough#2",)
-    assert session.deps("Dough#3", all=True) == ("Dough#2", "Dough#1")
-    assert session.users("Dough#1", all=True) == ("Dough#2", "Dough#3", "Dough#4", "Dough#5")
-    assert '"1 rest" -> "Dough#2"' in session.graph.source

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
-    Executor,
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
@@ -172,12 +171,6 @@ def test_a_tool_may_have_an_executor_of_its_own() -> None:
         own = tool(executor=pool)(lambda: threading.current_thread().name)
         own.__name__ = "own"
         assert session(own, executor=None, calls=[("own", {})]).calls[0].result == "mine_0"
-
-
-@pytest.mark.parametrize("name", ["threads", "processes"])
-def test_two_executors_have_names(name: str) -> None:
-    done = session(process, executor=name, calls=[("process", {})])
-    assert (done.calls[0].result == os.getpid()) == (name == "threads")
 
 
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
@@ -356,8 +349,11 @@ def test_a_line_that_names_no_executor_names_the_nearest() -> None:
 
 
 @dataclass
-class Driven(Executor):
-    """An executor of which each submission ends as the next of its `ends` says."""
+class Driven(ThreadPoolExecutor):
+    """An executor of which each submission ends as the next of its `ends` says.
+
+    Of a pool of the standard library it is known that what was cancelled did not run.
+    """
 
     ends: list[str]
     disk: list[str] = field(default_factory=list)
@@ -460,6 +456,9 @@ def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
                 assert call.error.startswith("not run: ")
             case "interrupted":
                 assert times == 0 or call.tool != "plain"
+                # What may be repeated may have begun in a run that was lost before.
+                repeated = call.tool == "repeatable" and call.outcome == Interrupted(ran=True)
+                assert repeated or call.outcome == Interrupted(ran=times > 0)
             case status:
                 assert status == "rejected"
     ran, head, count = [*RAN], done.head, len(done.journal)
@@ -500,29 +499,6 @@ def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
     assert [call.status for call in done.calls] == ["failed", "proposed"]
 
 
-def test_an_interrupt_ends_the_wait_for_a_thread_and_the_session_continues() -> None:
-    release = threading.Event()
-
-    @tool(executor=True)
-    def wait() -> str:
-        """Wait until the test is over."""
-        signal.raise_signal(signal.SIGINT)
-        release.wait()
-        return "late"
-
-    model = Scripted([[("wait", {}), ("process", {})], "Done."])
-    with ThreadPoolExecutor(2) as pool:
-        done = Session(
-            Toolbox(wait, process), model, scheme="flat", approve="all", executor=pool
-        ).ask("Go.")
-        with pytest.raises(KeyboardInterrupt):
-            done.run()
-        assert [call.status for call in done.calls] == ["unknown", "proposed"]
-        release.set()
-        done.decide(done.pending[0], "answer", result="late").run()
-    assert [call.status for call in done.calls] == ["answered", "succeeded"]
-
-
 class Stopped(ThreadPoolExecutor):
     """A pool of which the person interrupts the kernel as soon as a call is submitted."""
 
@@ -530,25 +506,6 @@ class Stopped(ThreadPoolExecutor):
         future = super().submit(function, *args, **named)
         signal.raise_signal(signal.SIGINT)
         return future
-
-
-def test_a_call_that_waits_for_a_free_thread_is_cancelled_by_an_interrupt() -> None:
-    release, ran = threading.Event(), list[str]()
-
-    @tool(executor=True)
-    def send() -> None:
-        """Have an effect."""
-        ran.append("send")
-
-    model = Scripted([("send", {}), "Done."])
-    with Stopped(1) as pool:
-        ThreadPoolExecutor.submit(pool, release.wait)
-        done = Session(Toolbox(send), model, scheme="flat", approve="all", executor=pool).ask("Go.")
-        with pytest.raises(KeyboardInterrupt):
-            done.run()
-        release.set()
-    assert (done.calls[0].status, ran) == ("interrupted", [])
-    assert done.calls[0].outcome == Interrupted(ran=False)
 
 
 def test_a_thread_reports_the_progress_of_its_call() -> None:

@@ -39,13 +39,6 @@ def pour() -> Cup:
     return Cup("water")
 
 
-def split(cup: Cup, into: int) -> list[Cup]:
-    """Pour a cup into others."""
-    if into < 0:
-        raise ValueError("less than none")
-    return [Cup(f"{cup.taste}/{each}") for each in range(into)]
-
-
 def mix(cups: dict[str, list[Cup]]) -> Cup:
     """Mix cups."""
     return Cup("+".join(cup.taste for each in cups.values() for cup in each))
@@ -76,48 +69,17 @@ def test_an_edit_is_told_to_the_model() -> None:
     assert "mint" in told
 
 
-def test_a_name_stands_for_what_the_same_call_made_on_all_branches() -> None:
-    """Cup#4 is what the call with the milk makes, also where an earlier call fails."""
-    session = make()
-    RAN.clear()
-    edited = session.edit("call_1", what="salt").run()
-    assert [call.status for call in edited.calls] == ["failed", "succeeded", "failed", "failed"]
-    assert edited.calls[1].result == "Cup#3"
-    # What the failed call would have made is no object, and no other object gets its name.
-    assert (
-        "Cup#2 was not made on this branch, since call 1 (Cup_add) failed: "
-        "edit that call, or fork from it and ask the model again; objects of that type: Cup#3"
-    ) in edited.calls[2].error
-    assert RAN == ["add salt"]
-    mended = edited.edit("call_1", what="mint").run()
-    assert [call.result for call in mended.calls] == ["Cup#2", "Cup#3", "Cup#4", "+mint+milk"]
-
-
 def test_what_fails_for_want_of_an_object_names_the_call_where_it_began() -> None:
     edited = make().edit("call_1", what="salt").run()
     assert edited.calls[3].arguments["Cup"] == "Cup#4"
-    assert "Cup#4 was not made on this branch, since call 1 (Cup_add) failed" in (
-        edited.calls[3].error
-    )
+    assert edited.calls[1].result == "Cup#3"
+    assert (
+        "Cup#4 was not made on this branch, since call 1 (Cup_add) failed: "
+        "edit that call, or fork from it and ask the model again; objects of that type: Cup#3"
+    ) in edited.calls[3].error
     with pytest.raises(CallError, match=r"since call 1 \(Cup_add\) failed"):
         edited.edit("call_3", what="honey")
     assert edited.edit("call_3", Cup="Cup#1").run().calls[2].result == "Cup#4"
-
-
-def test_an_object_that_an_edit_makes_for_the_first_time_gets_a_number_that_is_free() -> None:
-    script = [("split", {"cup": "Cup#1", "into": 2}), ("pour", {}), "done", ("pour", {}), "done"]
-    box = Toolbox(Cup, split, pour)
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
-    whole = session.tell("go")
-    more = whole.edit("call_1", into=3).run()
-    assert more.calls[0].result == ["Cup#2", "Cup#3", "Cup#5"]
-    assert more.calls[1].result == "Cup#4"
-    assert more.tell("more").calls[2].result == "Cup#6"
-    fewer = whole.edit("call_1", into=1).run()
-    assert [call.result for call in fewer.calls] == ["Cup#2", "Cup#4"]
-    failed = whole.edit("call_1", into=-1).run()
-    assert failed.calls[1].result == "Cup#4"
-    assert failed.edit("call_1", into=2).run().calls[0].result == ["Cup#2", "Cup#3"]
 
 
 class Plate:

@@ -15,7 +15,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, NotYourTurn
-from jupyter_toolcall.core.events import Decided, Finished, InputNeeded, Started
+from jupyter_toolcall.core.events import Decided, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.secrets import MissingSecret
 from jupyter_toolcall.engine.input_rounds import MOST_ROUNDS
@@ -437,16 +437,6 @@ def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends() -> None:
     assert [text for text in says if "part" in text] == [f"Running: part {n}" for n in (1, 2, 3)]
     late[0].run(report_progress, "too late")
     assert sent[-1].rows.session[0].says == "Finished"
-
-
-def test_the_journal_keeps_six_kinds_of_events(restaurant: Restaurant) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
-    path = session.journal.path(session.head)
-    assert [type(entry.event).__name__ for entry in path[3:]] == [
-        *("Started", "Finished", "Decided", "Started", "Finished"),
-    ]
-    rounds = [entry.event.outcome for entry in path if isinstance(entry.event, Finished)]
-    assert all(isinstance(outcome, InputNeeded) for outcome in rounds)
 
 
 def test_a_recorded_result_after_rounds_can_be_kept(restaurant: Restaurant) -> None:

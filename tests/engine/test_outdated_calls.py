@@ -129,17 +129,6 @@ def test_a_helper_that_was_defined_again_outdates_what_it_reaches(kitchen: Kitch
     assert ran_again(session) == ["call_2", "call_4"]
 
 
-def test_a_constant_that_has_another_value_outdates_what_it_reaches(kitchen: Kitchen) -> None:
-    space, session = kitchen
-    run_again(space, "SALT = 5")
-    why, on = "its tool salt uses what was changed: SALT", "Fries#3, which is outdated"
-    assert said(session) == [
-        *(f"call_3 salt: {why}", f"Fries#3: {why}"),
-        *(f"call_5 Fries_dip: goes back to {on}", f"Fries#4: goes back to {on}"),
-    ]
-    assert ran_again(session) == ["call_3", "call_5"]
-
-
 def loaded(session: Session, tmp_path: Path, source: str = CELL, till: int = 0) -> Session:
     """Return a session as another kernel loads it."""
     session.save(tmp_path / "s.jsonl")

@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
-from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.schemes.messages import Request
 from jupyter_toolcall.sources.graphql_tools import from_graphql
 
 SCHEMES = [(scheme, native) for scheme in ("select", "current", "flat") for native in (False, True)]
@@ -157,36 +156,6 @@ def test_more_inputs_than_are_listed_of_objects_are_all_shown() -> None:
 
 
 # -- Dagger's ReadImplicitVars ----------------------------------------------------------------
-
-
-class Reader:
-    """A model that knows only what it reads: it looks for a text in the request and posts it."""
-
-    name = "reader"
-
-    def __init__(self, by_name: bool) -> None:
-        self.by_name = by_name
-
-    def __call__(self, request: Request) -> Reply:
-        if request.turn and "selectTools" not in str(request.messages[-2]):
-            return Reply("Done.")
-        found = re.search(r'- (\w+#\d+): "(.*?)" \(', read_by_model(request))
-        assert found is not None
-        if all(tool.name != "post" for tool in request.tools):
-            call = Call("select", "selectTools", {"tools": ["post"]})
-        else:
-            call = Call("post", "post", {"text": found[1 if self.by_name else 2]})
-        return Reply("", (call,), "tools")
-
-
-@pytest.mark.parametrize("by_name", [True, False])
-@pytest.mark.parametrize("scheme", ["select", "current", "flat"])
-def test_a_model_reads_an_input_that_no_prompt_mentions(scheme: str, by_name: bool) -> None:
-    SENT.clear()
-    inputs = {"content": STRAWBERRY}
-    session = Session(BOX, Reader(by_name), scheme=scheme, inputs=inputs, approve="all")
-    assert str(session.tell("Post the text that you were given.")) == "Done."
-    assert SENT == [(STRAWBERRY, 0)]
 
 
 # -- a name stands for its value --------------------------------------------------------------

@@ -86,16 +86,6 @@ def test_the_first_call_that_comes_out_otherwise_is_told() -> None:
     assert session["Loaf#2"] == Loaf(490)
 
 
-def test_a_number_that_came_out_otherwise_is_told_with_what_it_was() -> None:
-    bakery = Bakery()
-    session = bakery.session("all").edit("call_1", loaf="Loaf#1").run()
-    weighed = session.calls[1]
-    assert weighed.result == 490
-    again = session.decide_anew("call_1", "answer", result="Loaf#1").run()
-    assert again.verify()
-    assert next(call.status for call in again.calls) == "answered"
-
-
 @given(st.lists(st.sampled_from(["approve", "reject", "answer"]), min_size=3, max_size=3))
 def test_whatever_a_person_decided_is_verified(verdicts: list[str]) -> None:
     session = Bakery().session()

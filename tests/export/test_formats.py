@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall import Session
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
@@ -99,17 +99,6 @@ def test_an_export_that_fails_leaves_what_was_there(
     with pytest.raises(OSError, match="No space"):
         session.export(path)
     assert [(each, each.read_bytes()) for each in tmp_path.iterdir()] == [(path, before)]
-
-
-def test_secrets_of_the_environment_are_in_no_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "sk-12345678abcd")
-    said = Scripted([["the key is sk-12345678abcd", ("Potato_peel", {})], "sk-12345678abcd"])
-    session = Session(kitchen(), said, scheme="flat", approve="all", inputs={"potato": Potato()})
-    session.tell("Use sk-12345678abcd.")
-    for name in FORMATS:
-        assert "sk-12345678abcd" not in session.export(tmp_path / name, to=name).read_text(), name
 
 
 # -- notebook ---------------------------------------------------------------------------------

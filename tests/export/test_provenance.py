@@ -123,23 +123,6 @@ plate_2 = fries_1.plate(plate=plate_1)"""
     assert repr(why) == str(why)
 
 
-def test_only_what_an_object_came_of_is_told(session: Session) -> None:
-    why = session.why("Potato#3")
-    assert "Oven#1" not in str(why)
-    assert [line.partition(" = ")[0] for line in why.code.splitlines()] == [
-        "potato_1",
-        "sink_1",
-        "potato_2",
-        "potato_3",
-    ]
-    assert str(session.why("Potato#1")).splitlines() == [
-        "Potato#1: a Potato, of my own",
-        "  Potato#1 was there at the start, as potato: of my own",
-        "",
-        "potato_1 = Potato()  # of my own",
-    ]
-
-
 def test_a_call_is_told_by_its_id_or_as_itself_whatever_came_of_it() -> None:
     said = Scripted([("Potato_slice", {"shape": "SLICES"}), ("Potato_peel", {}), "Done."])
     session = Session(kitchen(), said, scheme="flat", inputs={"potato": Potato()}).tell("Slice.")

@@ -239,13 +239,6 @@ def test_library_functions_are_imported() -> None:
     assert run(path)["result_1"] == session.calls[0].result
 
 
-def test_what_a_call_gets_it_may_change_and_nothing_that_has_a_name_changes() -> None:
-    session = painted(("Sheet_count", {}), ("Sheet_draw", {"text": "a"}), ("Sheet_count", {}))
-    path = exported(session)
-    assert run(path)["sheet_2"].marks == ["a"]
-    assert "A call gets copies of what can change" in path.read_text()
-
-
 def test_a_session_of_what_never_changes_copies_nothing() -> None:
     session = painted(("Brush_wider", {}), inputs={"brush": Brush()})
     assert "deepcopy" not in exported(session).read_text()

@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping
 
-from tests.faults import damage, decisions, effects, failing, interrupts, kills, power, races
+from tests.faults import damage, effects, failing, interrupts, kills, power, races
 from tests.faults.tally import Tally, table
 
 Part = Callable[[], Tally]
@@ -23,7 +23,6 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "failing": lambda: failing.run(FEW),
         "damage": lambda: damage.run(23),
         "races": lambda: races.run(40, SEED),
-        "decisions": lambda: decisions.run(15, 40, SEED),
         "effects": lambda: effects.run(70, 40, SEED),
         "interrupts": lambda: interrupts.run(170, SEED),
     },
@@ -33,7 +32,6 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "failing": lambda: failing.run(FEW),
         "damage": lambda: damage.run(23),
         "races": lambda: races.run(40, SEED),
-        "decisions": lambda: decisions.run(40, 40, SEED),
         "effects": lambda: effects.run(70, 40, SEED),
         "interrupts": lambda: interrupts.run(500, SEED),
     },
@@ -43,7 +41,6 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "failing": lambda: failing.run(),
         "damage": lambda: damage.run(1),
         "races": lambda: races.run(500, SEED),
-        "decisions": lambda: decisions.run(800, 60, SEED),
         "effects": lambda: effects.run(2_300, 60, SEED),
         "interrupts": lambda: interrupts.run(10_000, SEED),
     },

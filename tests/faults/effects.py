@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import random
+import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     invariant,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
 
 from jupyter_toolcall import Session
@@ -29,7 +33,7 @@ from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.storage.value_store import value_store
 from jupyter_toolcall.view.contract_rows import CallRow
-from tests.faults.decisions import _steps, _where, failure_of
+from tests.faults import laws
 from tests.faults.kernels import BOX, EDITED, OBJECTS, OUTSIDE, Disk, Kernel, Model, Notebook, View
 from tests.faults.kernels import inside as inside_of
 from tests.faults.permissions import READ_ONLY, Effect, Ledger
@@ -77,6 +81,8 @@ class Effects(RuleBasedStateMachine):
         self.ran: dict[Effect, tuple[int, Kernel]] = {}
         self.sent: list[Mapping[str, Any]] = []
         """The decisions that panels sent."""
+        self.undisturbed = True
+        """Whether neither the disk nor the key failed: all that a kernel writes is in its file."""
         self.files: list[SavedSession] = []
         self.notebooks = [Notebook("0.ipynb", ["Prompt 0."])]
         self.kernels: list[Kernel] = []
@@ -397,6 +403,21 @@ class Effects(RuleBasedStateMachine):
         assert self.ledger.total == effects
         assert not kernel.view.alive or kernel.session.head == before
 
+    @precondition(lambda self: self.opened)
+    @rule(
+        data=st.data(),
+        call=st.sampled_from(["call_99_0", "Potato#1", "", "call_0_0~"]),
+        bound=st.booleans(),
+    )
+    def unheard_of(self, data: st.DataObject, call: str, bound: bool) -> None:
+        """A decision on a call that there is not is refused, and nothing runs."""
+        kernel = self.choose(data)
+        before, effects = kernel.session.head, self.ledger.total
+        message = {"type": "approve", "call": call, **({"bound": "x"} if bound else {})}
+        assert not self.act(kernel, "panel", message, [], lambda s: s)
+        assert self.ledger.total == effects
+        assert kernel.session.head == before
+
     # -- branches -------------------------------------------------------------------------
 
     @precondition(lambda self: self.with_calls)
@@ -547,12 +568,14 @@ class Effects(RuleBasedStateMachine):
     @rule(writable=st.booleans(), readable=st.booleans())
     def change_disk(self, writable: bool, readable: bool) -> None:
         self.disk.writable, self.disk.readable = writable, readable
+        self.undisturbed = self.undisturbed and writable and readable
 
     @rule(key=st.sampled_from([b"", b"other".ljust(32), KEY, KEY, None]))
     def change_key(self, key: bytes | None) -> None:
         """The key is unreadable, another one, the first one again, or gone."""
         self.write_key(key)
         self.values_epoch += 1
+        self.undisturbed = self.undisturbed and key == KEY
 
     def write_key(self, key: bytes | None) -> None:
         path = journals_folder() / "key"
@@ -593,6 +616,16 @@ class Effects(RuleBasedStateMachine):
             kernel.record()
         assert not self.ledger.broken, self.ledger.broken
 
+    @invariant()
+    def what_a_kernel_writes_is_in_its_file_and_no_id_is_used_twice(self) -> None:
+        for kernel in self.opened:
+            if self.undisturbed and kernel.records and kernel.has_changed():
+                text = kernel.notebook.journal.read_text()
+                broken = [*laws.same(kernel.session.journal, text, kernel.session.head)]
+                assert not broken, broken
+                broken = [*laws.names(kernel.session.journal)]
+                assert not broken, broken
+
 
 def one_of(data: st.DataObject, options: Sequence[Item]) -> Item:
     return options[data.draw(st.integers(0, len(options) - 1))]
@@ -602,6 +635,35 @@ def _done(kernel: Kernel) -> list[CallRecord]:
     """Return the calls that have a result."""
     state = kernel.session.state
     return [call for call in kernel.session.calls if state.call(call.id).outcome is not None]
+
+
+def failure_of(
+    machine: type[RuleBasedStateMachine], examples: int, steps: int, number: int
+) -> Exception | None:
+    """Return what broke in so many walks of so many steps; None where nothing did."""
+    random.seed(number)
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    try:
+        run_state_machine_as_test(seed(number)(machine), settings=chosen)
+    except Exception as error:
+        return error
+    return None
+
+
+def _where(error: BaseException) -> str:
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__} {error} ({last.name}: {last.line})"
+
+
+def _steps(error: BaseException) -> str:
+    return "\n".join(getattr(error, "__notes__", ())) or "a walk"
 
 
 def run(examples: int, steps: int, number: int) -> Tally:

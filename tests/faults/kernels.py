@@ -10,14 +10,13 @@ import contextlib
 import errno
 import json
 import os
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from jupyter_toolcall import Session, Toolbox, tool
+from jupyter_toolcall import Session
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import ToolcallError
 from jupyter_toolcall.core.events import Call, Replied
@@ -36,7 +35,7 @@ from jupyter_toolcall.view.contract_rows import CallRow
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.faults.permissions import Effect, Ledger
-from tests.faults.world import Jar
+from tests.faults.world import nothing, toolbox
 
 LINE = "-m model -t box --scheme flat --approve"
 EDITED = 1_000_000
@@ -140,67 +139,12 @@ class OpenFile(File):
 # -- tools and model ------------------------------------------------------------------------
 
 
-class Till:
-    """An instance that the next kernel finds in the store."""
-
-    _run: ClassVar[staticmethod[[Effect], None]]
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def add(self, n: int) -> int:
-        """Add."""
-        type(self)._run(Effect(f"{type(self).__name__}_add", n, self.total))
-        self.total += n
-        return self.total
-
-
 @dataclass
 class Outside:
     """What the tools tell of their effects; each machine sets it to its own."""
 
     run: Callable[[Effect], None] = lambda effect: None
-
-
-def toolbox(outside: Outside) -> Toolbox:
-    """Return a tool of each kind."""
-    # What is outside is no part of the tools' code; a proxy is not followed.
-    outside = weakref.proxy(outside)
-
-    def send(n: int) -> str:
-        """Send."""
-        outside.run(Effect("send", n))
-        return f"sent {n}"
-
-    @tool(read_only=True)
-    def look(n: int) -> str:
-        """Look."""
-        outside.run(Effect("look", n))
-        return f"seen {n}"
-
-    @tool(idempotent=True)
-    def put(n: int) -> str:
-        """Put."""
-        outside.run(Effect("put", n))
-        return f"put {n}"
-
-    def make(n: int) -> Jar:
-        """Make a jar."""
-        outside.run(Effect("make", n))
-        return Jar(n)
-
-    def post(jar: Jar, n: int) -> str:
-        """Post a jar."""
-        outside.run(Effect("post", n, jar.n))
-        return f"posted {n}"
-
-    class Box(Till):
-        """An instance that no other kernel can read."""
-
-    Till._run = staticmethod(lambda effect: outside.run(effect))
-    sources = send, look, put, make, post, Till(), Box()
-    # Of tools, not of their sources: what they take is worked out once.
-    return Toolbox(*Toolbox(*sources, types=[Jar]), types=[Jar])
+    point: Callable[[], None] = nothing
 
 
 OUTSIDE = Outside()
@@ -278,6 +222,7 @@ class Kernel:
     fresh: bool = False
     """Whether a person asked here for all recorded calls to run again."""
     _shown: tuple[Any, Any, list[CallRow]] = (None, None, [])
+    _seen: tuple[int, str] = (0, "")
 
     def __repr__(self) -> str:
         writes = "writes" if self.writes else "reads"
@@ -434,6 +379,11 @@ class Kernel:
             and any(call.arguments["n"] == n for call in entry.event.calls)
         ]
         return own != [] and all(own)
+
+    def has_changed(self) -> bool:
+        """Return whether the journal or the head is another one than at the last question."""
+        before, self._seen = self._seen, (len(self.session.journal), self.session.head)
+        return before != self._seen
 
     # -- three interfaces -----------------------------------------------------------------
 

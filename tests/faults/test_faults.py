@@ -20,7 +20,6 @@ LEAST = {
     "failing": (600, 600),
     "damage": (2_000, 2_000),
     "races": (40, 40),
-    "decisions": (350, 1_000),
     "interrupts": (170, 500),
     "effects": (2_000, 2_000),
 }

@@ -14,17 +14,29 @@ import re
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from jupyter_toolcall import Scripted, Toolbox, tool
 from jupyter_toolcall.core.events import Decision
 from jupyter_toolcall.models.scripted import Item
 from jupyter_toolcall.schemes.messages import Reply, Request, Results
 from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
+from tests.faults.permissions import Effect
 
 
 def nothing() -> None:
     """A place at which nothing happens."""
+
+
+class Effects(Protocol):
+    """What is beyond a kernel: the tools of `toolbox` have their effects there."""
+
+    @property
+    def point(self) -> Callable[[], None]:
+        """A place in a tool at which the kernel may die."""
+
+    def run(self, effect: Effect) -> None:
+        """Have an effect."""
 
 
 @dataclass
@@ -36,6 +48,13 @@ class Outside:
     """Returns what of the journal is on disk for certain."""
     point: Callable[[], None] = nothing
     """A place in a tool at which the kernel may die."""
+
+    def run(self, effect: Effect) -> None:
+        """Note an effect, and what of the journal was on disk by then."""
+        self.point()
+        starts, allowed = self.on_disk()
+        self.note(f"effect {effect.n} {starts} {allowed}")
+        self.point()
 
     def on_disk(self) -> tuple[int, int]:
         """Return how many starts, and approvals, are on disk for certain."""
@@ -62,63 +81,62 @@ class Jar:
 
 
 class Till:
-    """Money."""
+    """Money, which the next kernel finds in the store."""
 
-    effect: ClassVar[staticmethod[[int], None]]
+    _run: ClassVar[staticmethod[[Effect], None]]
 
     def __init__(self) -> None:
         self.total = 0
 
     def add(self, n: int) -> int:
         """Add."""
-        type(self).effect(n)
+        type(self)._run(Effect(f"{type(self).__name__}_add", n, self.total))
         self.total += n
         return self.total
 
 
-def toolbox(outside: Outside) -> Toolbox:
+def toolbox(outside: Effects) -> Toolbox:
     """Return a tool of each kind."""
     # What is outside is no part of the tools' code; a proxy is not followed.
     outside = weakref.proxy(outside)
 
-    def effect(n: int) -> None:
-        outside.point()
-        starts, allowed = outside.on_disk()
-        outside.note(f"effect {n} {starts} {allowed}")
-        outside.point()
-
     def send(n: int) -> str:
         """Send."""
-        effect(n)
+        outside.run(Effect("send", n))
         return f"sent {n}"
 
     @tool(read_only=True)
     def look(n: int) -> str:
         """Look."""
-        effect(n)
+        outside.run(Effect("look", n))
         return f"seen {n}"
 
     @tool(idempotent=True)
     def put(n: int) -> str:
         """Put."""
-        effect(n)
+        outside.run(Effect("put", n))
         return f"put {n}"
 
     async def fetch(n: int) -> str:
         """Fetch."""
         await asyncio.sleep(0)
-        effect(n)
+        outside.run(Effect("fetch", n))
         return f"fetched {n}"
 
     def fail(n: int) -> str:
         """Fail."""
-        effect(n)
+        outside.run(Effect("fail", n))
         raise RuntimeError(f"broken {n}")
 
     def make(n: int) -> Jar:
-        """Make."""
-        effect(n)
+        """Make a jar."""
+        outside.run(Effect("make", n))
         return Jar(n)
+
+    def post(jar: Jar, n: int) -> str:
+        """Post a jar."""
+        outside.run(Effect("post", n, jar.n))
+        return f"posted {n}"
 
     def after_question(state: object, responses: object, arguments: Mapping[str, int]) -> str:
         return send(arguments["n"])
@@ -132,8 +150,8 @@ def toolbox(outside: Outside) -> Toolbox:
     class Box(Till):
         """A till that no other kernel can read."""
 
-    Till.effect = staticmethod(effect)
-    sources = send, look, put, fetch, fail, make, ask, Till(), Box()
+    Till._run = staticmethod(lambda effect: outside.run(effect))
+    sources = send, look, put, fetch, fail, make, post, ask, Till(), Box()
     # Of tools, not of their sources: what they take is worked out once.
     return Toolbox(*Toolbox(*sources, types=[Jar]), types=[Jar])
 

@@ -139,16 +139,6 @@ def test_a_result_of_another_machine_is_shown_and_is_not_memory(tmp_path: Path) 
     assert post.sent == ["Ann"]
 
 
-def test_an_approval_is_good_for_one_effect(tmp_path: Path) -> None:
-    post, path = Post(), tmp_path / "s.jsonl"
-    session = post.session().run()
-    session.decide(session.pending[0].id).run().save(path)
-    loaded = post.load(path)
-    for _ in range(2):
-        assert loaded.replay().run().text == "done"
-    assert post.sent == ["Ann"]
-
-
 def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Path) -> None:
     one, two, other = signer(tmp_path), signer(tmp_path), signer(tmp_path / "other")
     assert one
@@ -225,12 +215,6 @@ def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_pat
     assert signer(tmp_path / "file") is None
     session = Post().session()
     assert '"seal"' not in session.journal.dumps(None)
-
-
-def test_a_journal_that_is_read_without_a_key_is_nobodys_own() -> None:
-    session = Post().session(approve="all").run()
-    assert all(entry.verified for entry in session.journal)
-    assert not any(entry.verified for entry in Journal.loads(session.journal.dumps()))
 
 
 def test_a_line_without_a_parent_follows_the_line_above_and_fits_behind_no_other() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from jupyter_toolcall import Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
@@ -80,35 +79,6 @@ def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
     """Return what reaches a function."""
     box = Toolbox(Potato, Sweet, function)
     return box[function.__name__].check(arguments, resolve)
-
-
-def test_a_signature_is_a_schema_and_its_docstring_says_what_it_is_for() -> None:
-    def cook(
-        dish: str,
-        heat: Annotated[int, Field(ge=1, le=9)],
-        how: Literal["BOIL", "FRY"] = "BOIL",
-        color: Annotated[Color, "The color of the pot."] = Color.RED,
-        at: Optional[Point] = None,  # noqa: UP045
-    ) -> str:
-        """Cook a dish.
-
-        And serve it.
-
-        :param dish: What to cook.
-        """
-        return dish
-
-    made = Toolbox(cook)["cook"]
-    assert made.description == "Cook a dish.\n\nAnd serve it."
-    properties = made.parameters["properties"]
-    assert made.parameters["required"] == ["dish", "heat"]
-    assert made.parameters["additionalProperties"] is False
-    assert properties["dish"] == {"type": "string", "description": "What to cook."}
-    assert properties["heat"] == {"type": "integer", "minimum": 1, "maximum": 9}
-    assert properties["how"]["enum"] == ["BOIL", "FRY"]
-    assert properties["how"]["default"] == "BOIL"
-    assert properties["color"]["description"] == "The color of the pot."
-    assert properties["at"]["default"] is None
 
 
 @pytest.mark.parametrize(
@@ -226,14 +196,6 @@ def test_no_tool_is_read_only_and_destructive() -> None:
 
 def lambda_named() -> int:
     return 2
-
-
-def test_a_partial_is_the_function_with_less_to_say() -> None:
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    made = Toolbox(functools.partial(add, b=2))["add"]
-    assert made.function(**made.check({"a": 1}, resolve)) == 3
 
 
 def test_a_toolbox_says_the_nearest_name_of_one_that_it_has_not() -> None:

@@ -206,24 +206,6 @@ def test_a_layout_that_takes_too_long_is_an_error_and_no_exception(
     assert str(graph_row(chain(5)).error) == "Graphviz took longer than 2 seconds"
 
 
-def test_no_text_of_others_reaches_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
-    sources: list[str] = []
-    laid_out = graphviz_engine._laid_out
-
-    def noted(source: str) -> bytes:
-        sources.append(source)
-        return laid_out(source)
-
-    monkeypatch.setattr(graphviz_engine, "_laid_out", noted)
-    hostile = replace(chain(1).objects[1], name='"]; EVIL [', label="EVIL", saved="EVIL")
-    rows = chain(1)
-    uses = (Use("EVIL", "o0"), Use("other", "o1"))
-    call = CallRow("EVIL", "EVIL", "EVIL", 2, 2, "succeeded", result="EVIL", uses=uses)
-    graph = graph_row(replace(rows, objects=(rows.objects[0], hostile), calls=(*rows.calls, call)))
-    assert not graph.error
-    assert "EVIL" not in sources[0]
-
-
 def test_a_drawing_without_limits_has_all_calls() -> None:
     drawn = drawing(chain(200), most=10**9)
     assert len([node for node in drawn.nodes if node.kind == "call"]) == 200

@@ -124,6 +124,7 @@ def test_a_pill_has_the_icons_of_its_state_of_an_edit_and_of_an_outdated_result(
 HOSTILE = (
     "<script>alert(1)</script>",
     '"/><a href="x">',
+    '"]; EVIL [',
     "]]>",
     "&amp;&#0;",
     "\u202e",
@@ -142,7 +143,8 @@ def test_no_text_of_others_becomes_markup_or_hides_in_the_picture(
     uses = (Use(name, "o"), Use(caption, "p"))
     call = CallRow("c", "c", name, 1, 1, "failed", uses=uses, result=result)
     other = replace(taken, id="p", preview=replace(shown, columns=(name,), cells=((caption,),)))
-    _, picture = drawn(Rows(calls=(call,), objects=(taken, other)))
+    graph, picture = drawn(Rows(calls=(call,), objects=(taken, other)))
+    assert not graph.error
     tags = {element.tag.removeprefix(SVG) for element in picture.iter()}
     assert tags <= {"svg", "g", "rect", "path", "text", "image", "title"}
     assert not [c for c in "".join(picture.itertext()) if not (c.isprintable() or c in "\n\u200d")]
