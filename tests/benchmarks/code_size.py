@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_487,
     "Python files": 259,
-    "Python tests": 52_986,
+    "Python tests": 52_142,
     "TypeScript": 11_838,
 }
 """Of each row, how many lines of code, files or lines there may be."""
