@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_487,
     "Python files": 259,
-    "Python tests": 52_142,
-    "TypeScript": 11_838,
+    "Python tests": 52_162,
+    "TypeScript": 11_839,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -104,6 +104,14 @@ def test_a_group_of_errors_is_read_member_by_member(error: Exception) -> None:
     assert len(told) == len(leaves) or len(lines) == MEMBERS + 1
 
 
+@given(st.lists(st.text(st.characters(categories=["L", "N"]), min_size=1), max_size=4))
+def test_notes_that_were_added_to_an_error_follow_its_message(notes: list[str]) -> None:
+    error = ValueError("too long")
+    for note in notes:
+        error.add_note(note)
+    assert error_text(error).splitlines() == ["ValueError: too long", *notes]
+
+
 class Bare:
     pass
 

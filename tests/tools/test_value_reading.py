@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import threading
+import tracemalloc
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from pydantic import BaseModel, PrivateAttr
 
-from jupyter_toolcall import Toolbox, kitchen
+from jupyter_toolcall import Scripted, Session, Toolbox, kitchen, tool
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.tools.plain_data import plain_data
 from jupyter_toolcall.tools.value_copies import private
@@ -589,3 +590,20 @@ def test_a_copy_keeps_what_is_shared_inside_and_no_figure_of_it_is_shown() -> No
     assert copied[0] is copied[1]["again"] is not figure
     assert pyplot.get_fignums() == numbers
     pyplot.close(figure)
+
+
+def test_a_read_only_tool_makes_no_second_copy_of_a_large_array() -> None:
+    @tool(read_only=True)
+    def total(numbers: np.ndarray) -> float:
+        """Add all numbers."""
+        return float(numbers.sum())
+
+    numbers = np.ones(10_000_000)
+    model = Scripted([("total", {"numbers": "ndarray#1"}), "Done."])
+    session = Session(Toolbox(total), model, scheme="flat", inputs={"numbers": numbers})
+    tracemalloc.start()
+    session.tell("Add them.")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert session.calls[0].result == 10_000_000
+    assert peak < numbers.nbytes / 10

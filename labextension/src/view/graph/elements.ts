@@ -77,7 +77,8 @@ function parts(spot: Spot): SVGElement[] {
 
 function cornerMark({ spot: { node }, text }: SceneNode): SVGElement[] {
   if (!text.mark) return [];
-  const [x, y] = [node.width / 2 - 2, 2 - node.height / 2];
+  // The flag of an output has the corner on the right.
+  const [x, y] = [(node.width / 2 - 2) * (node.flag ? -1 : 1), 2 - node.height / 2];
   return [s('circle', { class: 'mark', cx: x, cy: y, r: 9 }), mark(text.mark, x, y)];
 }
 
