@@ -233,7 +233,7 @@ def _assistant_content(message: Assistant, model: str) -> list[Json]:
             block["id"] for block in content if block.get("type") == "tool_use"
         ] == [call.id for call in message.calls]:
             # Recorded are the names of tools, sent their short forms, as the model wrote them.
-            names = {call.id: call.tool for call in message.calls}
+            names = {call.id: legal_name(call.tool) for call in message.calls}
             blocks = [
                 block | {"name": names[block["id"]]} if block.get("type") == "tool_use" else block
                 for block in content

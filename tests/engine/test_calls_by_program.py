@@ -70,6 +70,19 @@ def test_the_tool_calls_are_the_unanswered_calls_of_the_last_reply_in_call_order
     assert session.tool_calls == ()
 
 
+def test_the_smallest_program_of_the_protocol_comes_to_the_end() -> None:
+    session = Session(
+        BOX, Scripted([CUT, [COUNT, COUNT], "Nine."]), scheme="flat", inputs={"book": Book("Dune")}
+    )
+    session.ask("Cut it and count.")
+    while session.step().tool_calls:
+        for call in session.tool_calls:
+            session.call_tool(call)
+    assert str(session) == "Nine."
+    assert [call.result for call in session.calls] == ["Book#2", 100, 100]
+    assert unchanged_by_replay(session)
+
+
 @pytest.mark.parametrize("approve", ["ask", "none", "read-only", "all"])
 def test_call_tool_runs_on_the_programs_word_and_says_who_decided(approve: str) -> None:
     session = replied(CUT, approve=approve)
@@ -105,6 +118,12 @@ def test_a_call_that_does_not_fit_is_a_failure_that_the_model_is_told(call: Any,
     assert told(session)[0][2]
     assert RAN == []
     assert unchanged_by_replay(session)
+
+
+def test_a_tool_that_raises_is_a_failure_that_the_model_is_told() -> None:
+    session = replied(BURN)
+    assert session.call_tool("call_1").error == "OSError: too wet"
+    assert told(session) == [("call_1", '{"error": "OSError: too wet"}', True)]
 
 
 def test_the_schemes_own_calls_are_answered_by_call_tool() -> None:
@@ -245,6 +264,17 @@ def test_the_name_of_an_object_that_there_is_not_is_no_result() -> None:
     assert session.tool_calls
 
 
+def test_after_an_interrupt_the_session_continues() -> None:
+    session = replied(("wait", {"book": "Book#1"}), COUNT)
+    with pytest.raises(KeyboardInterrupt):
+        session.call_tool("call_1_1")
+    assert session.calls[0].status == "interrupted"
+    session.call_tool("call_1_2")
+    assert str(session.run()) == "done"
+    assert "interrupted" in told(session)[0][1]
+    assert unchanged_by_replay(session)
+
+
 def test_a_request_to_a_person_is_answered_and_never_run() -> None:
     please = Tool("please", "Ask for something.", {"type": "object"}, for_person=True)
     session = Session(Toolbox(please), Scripted([("please", {}), "ok"]), scheme="flat")
@@ -306,6 +336,22 @@ def test_a_session_of_generated_replies_is_one_that_runs_by_itself(scheme: str) 
         while second.tool_calls:
             second.step()
     assert first.cursor.request.messages[:] == second.cursor.request.messages[:]
+
+
+def test_the_calls_of_a_reply_are_run_by_anyone_and_told_in_ones_own_words() -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    session = Session(Toolbox(add), Scripted([("add", {"a": 1, "b": 2})]), scheme="flat")
+    reply = session.ask("1 + 2?").generate()
+    assert reply is not None
+    results = [session.toolbox[c.tool].function(**c.arguments) for c in reply.calls]
+    assert results == [3]
+    session.ask(f"The result is {results[0]}.")
+    assert [m.text for m in session.cursor.request.messages if hasattr(m, "text")] == [
+        "1 + 2?",
+        "The result is 3.",
+    ]
 
 
 def test_nothing_is_said_past_calls_without_a_result() -> None:

@@ -14,7 +14,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.digests import readable_json
 from jupyter_toolcall.core.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.schemes.messages import Reply, Request, User
+from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results, User
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.example_tools import RAN, Book, burn, count, cut, last_question
 
@@ -262,6 +262,19 @@ def test_where_the_model_does_not_answer_running_again_goes_on_with_the_question
         session.query("Book#1", "How many?", int)
     session.cursor.context.model = script
     assert session.run().outputs == {"result": 9}
+
+
+def test_tools_are_sent_with_a_question_and_each_call_is_answered_as_in_any_prompt() -> None:
+    named = {"book": "Book#1"}
+    session = at_work([CUT, ("count", named), ("burn", named)], SAVE)
+    session.transform("Book#1", "Make it short.")
+    request = last_question(session).cursor.request
+    assert {"cut", "count", "burn", "save"} <= {tool.name for tool in request.tools}
+    asked = [m.calls for m in request.messages if isinstance(m, Assistant)]
+    answered = [m.results for m in request.messages if isinstance(m, Results)]
+    ids = [[call.id for call in calls] for calls in asked]
+    assert [[result.call_id for result in results] for results in answered] == ids
+    assert len(ids[0]) == 3
 
 
 @pytest.mark.parametrize(
