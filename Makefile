@@ -74,7 +74,9 @@ $(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
 lab: $(DEMO)
 	$(BIN)/jupyter lab $(AS_ROOT) --ip=127.0.0.1 --notebook-dir=. $(DEMO)
 
-test: lint types size test-ts test-py
+test: $(VENV)/.dev labextension/node_modules/.package-lock.json
+	@$(MAKE) --no-print-directory -j 2 lint types size test-ts
+	@$(MAKE) --no-print-directory test-py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

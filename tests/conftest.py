@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -26,6 +27,11 @@ LONGEST = (
     *("models/test_claude_tools.py", "export/test_tutorials.py", "engine/test_remote_values.py"),
 )
 """The files that take longest. They run first, so that no process waits for one at the end."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes `-n auto` starts: many tests wait for a process of their own."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
