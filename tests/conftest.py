@@ -29,6 +29,7 @@ LONGEST = (
 """The files that take longest. They run first, so that no process waits for one at the end."""
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return how many processes `-n auto` starts: many tests wait for a process of their own."""
     return (os.cpu_count() or 1) + 1
