@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_491,
     "Python files": 259,
-    "Python tests": 52_213,
+    "Python tests": 52_216,
     "TypeScript": 11_839,
 }
 """Of each row, how many lines of code, files or lines there may be."""
