@@ -31,7 +31,7 @@ LONGEST = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `-n auto` starts: many tests wait for a process of their own."""
+    """Return how many processes `-n auto` starts: one more than cores, as many tests wait."""
     return (os.cpu_count() or 1) + 1
 
 

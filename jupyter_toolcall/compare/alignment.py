@@ -39,11 +39,8 @@ class Branch:
     ends: Mapping[str, CallEnd]
     origins: Mapping[int, int]
     """For each call (by `id`) a number for its tool and where its objects came from."""
-
-    def inputs(self) -> dict[Producer, Made]:
-        """Return the objects that came from outside, by their producers."""
-        state = self.state
-        return {m.producer: m for m in map(state.resolve, state.names) if m.producer.input}
+    inputs: Mapping[Producer, Made]
+    """The objects that came from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +66,12 @@ def compare(
     came about alike, else beside one of the same tool, else beside the next one. The values
     of objects are compared by `values_of`, by default by `values`.
     """
-    (a, left_side), (b, right_side) = read_branch(left, names[0]), read_branch(right, names[1])
-    branches = _branches(a, b, values_of or values)
-    ours, theirs = a.inputs(), b.inputs()
-    inputs = {**ours, **theirs}
+    a, b = read_branch(left), read_branch(right)
+    branches, inputs = _branches(a, b, values_of or values), {**a.inputs, **b.inputs}
     return Comparison(
-        left_side,
-        right_side,
-        inputs=tuple(_object_pair(ours.get(p), theirs.get(p), branches) for p in inputs),
+        _side(a, names[0]),
+        _side(b, names[1]),
+        inputs=tuple(_object_pair(a.inputs.get(p), b.inputs.get(p), branches) for p in inputs),
         calls=tuple(_call_pair(*pair, branches) for pair in _aligned(a, b)),
         text=difference(a.state.reply_text, b.state.reply_text),
     )
@@ -87,7 +82,7 @@ def same_calls(
 ) -> Iterator[tuple[CallRecord, CallRecord]]:
     """Yield the calls that stand beside each other, are the same, and are wanted.
 
-    A comparison of those that nobody wants is left out: it takes most of the time.
+    Those that are not wanted are not compared: that takes most of the time.
     """
     branches = _branches(a, b, values_of)
     for left, right in _aligned(a, b):
@@ -100,16 +95,22 @@ def same_calls(
             yield left, right
 
 
-def read_branch(cursor: Cursor, name: str) -> tuple[Branch, Side]:
-    """Return a branch as it is read for comparisons, and what is said of it as a side of one."""
+def read_branch(cursor: Cursor) -> Branch:
+    """Return a branch as comparisons read it."""
     journal, state, head = cursor.context.journal, cursor.state, cursor.head
     ends = CallIndex.of(journal).ends(journal.path(head), shared_with_older(journal, head))
-    side = Side(name, head, len(state.order), branch_totals(cursor.context, head))
-    return Branch(cursor, state, ends, _origins(state)), side
+    inputs = {m.producer: m for m in map(state.resolve, state.names) if m.producer.input}
+    return Branch(cursor, state, ends, _origins(state), inputs)
+
+
+def _side(branch: Branch, name: str) -> Side:
+    """Return what a comparison says of one of its branches."""
+    cursor, count = branch.cursor, len(branch.state.order)
+    return Side(name, cursor.head, count, branch_totals(cursor.context, cursor.head))
 
 
 def _branches(a: Branch, b: Branch, values_of: ValuesOf) -> Branches:
-    both = a.inputs().keys() & b.inputs().keys()
+    both = a.inputs.keys() & b.inputs.keys()
     names = {a.state.by_producer[p]: b.state.by_producer[p] for p in both}
     return Branches(a, b, values_of, names)
 

@@ -53,7 +53,7 @@ class _Used(NamedTuple):
 
     totals: BranchTotals = NO_TOTALS
     shared: BranchTotals = NO_TOTALS
-    """The same where an older branch has all of them too, and paid for them."""
+    """What they count as where an older branch has them too, which paid for them."""
     has_left: bool = False
     """Whether it has left an older branch."""
     by_rules: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ def branch_totals(context: SessionContext, head: str) -> BranchTotals:
 
 @dataclass(frozen=True)
 class _TotalsFold:
-    """Makes of a journal what adds an entry to the totals before it, with this model's prices."""
+    """Returns the fold from the entries of a journal to totals, at the prices of this model."""
 
     model: str
 

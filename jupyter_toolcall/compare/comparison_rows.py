@@ -310,7 +310,7 @@ def same_rows(sides: Sequence[RowSide]) -> dict[str, str]:
     stands beside it and is the same; so are the objects that it made.
     """
     same, decided = dict[str, str](), set[str]()
-    branches = [read_branch(side.cursor, "")[0] for side in sides]
+    branches = [read_branch(side.cursor) for side in sides]
     for number, side in enumerate(sides):
         for other, branch in zip(sides[:number], branches, strict=False):
             _draw_as(branch, other, branches[number], side, same, decided)

@@ -103,7 +103,7 @@ def _path(journal: Journal, head: str | None) -> _Path:
 
 
 def _path_fold(journal: Journal) -> Callable[[_Path, Entry], _Path]:
-    """Return what adds an entry to the path before it."""
+    """Return the fold from the entries of a journal to what is kept of their paths."""
 
     def add(path: _Path, entry: Entry) -> _Path:
         if len(path.start) < 2:

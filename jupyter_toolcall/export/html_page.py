@@ -128,7 +128,7 @@ def _inert(data: object) -> str:
 def _about(session: ExportedSession) -> Iterator[str]:
     row, state = next(iter(session.rows.session), SessionRow()), session.cursor.state
     model, name = row.model or state.opened.model, getattr(session.cursor.context.model, "name", "")
-    # The identity of a script is its name and a digest, of which a reader has nothing.
+    # The identity of a script is its name and a digest: the name says enough to a reader.
     model = name if not model or model.startswith(f"{name}:") else model
     yield from [f"model {model}"] if model else []
     yield f"scheme {state.opened.scheme}"
