@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, ClassVar, ParamSpec, TypeVar
@@ -162,10 +163,13 @@ def attempt(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> tuple
 def end_thread(ident: int) -> bool:
     """Raise SystemExit in a thread, at its next instruction of Python.
 
-    Not while it imports: of half a module, other modules would stay for the whole process.
-    Returns whether it was raised.
+    Not while it imports: of half a module, other modules would stay for the whole process. Not in
+    the callback of a weak reference, from which no exception comes out. Returns whether it was
+    raised.
     """
     frame = sys._current_frames().get(ident)
+    if frame is not None and frame.f_code.co_filename == weakref.__file__:
+        return False
     while frame is not None and frame.f_code.co_filename != _IMPORTS:
         frame = frame.f_back
     if frame is None:

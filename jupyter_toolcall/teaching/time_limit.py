@@ -8,13 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial
+from time import monotonic
 from typing import TypeVar
 
 from ..core.interrupts import end_thread
 
 T = TypeVar("T")
-TRIES, AGAIN = 5, 0.2
-"""So often an exception ends code at its time limit, with so many seconds between two."""
+AGAIN, SOON, GIVEN_UP = 0.2, 0.01, 1.0
+"""Seconds: from one exception that ends code to the next, to the next look whether one can be
+raised, and until the thread is given up."""
 
 
 class OutOfTime(Exception):
@@ -46,11 +48,11 @@ def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
         is_in_time = bool(wait([result], seconds).done)
     finally:
         # The code may catch what is raised in it, and a call into C has to end first.
-        for _ in range(TRIES):
+        last = monotonic() + GIVEN_UP
+        while thread.is_alive() and monotonic() < last:
             with may_end:
-                if not result.done():
-                    end_thread(thread.ident or 0)
-            thread.join(AGAIN)
+                is_raised = result.done() or end_thread(thread.ident or 0)
+            thread.join(AGAIN if is_raised else SOON)
     if not is_in_time:
         raise OutOfTime
     return result.result()

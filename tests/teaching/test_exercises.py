@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -318,6 +319,20 @@ def test_a_tool_that_never_ends_does_not_hold_and_leaves_a_session_that_works() 
     verdict = against("run_tool(forever, number=1)", limit=0.2, forever=forever)
     assert verdict.problem == "it took longer than 0.2 seconds"
     assert cooked().outputs["fries"].food == "fries: sticks"
+
+
+def test_a_time_limit_ends_code_that_drops_weakly_held_objects() -> None:
+    class Key:
+        pass
+
+    def forever() -> None:
+        held = WeakKeyDictionary[Key, int]()
+        while True:
+            held[Key()] = 1
+
+    for _ in range(5):
+        verdict = against("forever()", limit=0.02, forever=forever)
+        assert verdict.problem == "it took longer than 0.02 seconds"
 
 
 # -- a tool of the learner's own -----------------------------------------------------------------
