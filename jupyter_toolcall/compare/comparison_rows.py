@@ -5,7 +5,7 @@ notebook. Each list is cut at what a person can look through.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Annotated, Literal, Protocol
 
@@ -16,6 +16,7 @@ from ..core.digests import encode
 from ..core.events import Made, Producer
 from ..core.interface_text import t
 from ..core.json_data import sendable_data
+from ..core.recorded_data import replace
 from ..core.rows import Row, Text
 from ..core.text import shortened_text
 from ..engine.cursor import Cursor, SessionContext

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import msgspec
@@ -116,7 +116,9 @@ def replace(record: T, /, **changes: Any) -> T:
     """Return a record, or an instance of a dataclass, with other values of some fields."""
     if isinstance(record, msgspec.Struct):
         return msgspec.structs.replace(record, **changes)
-    return dataclasses.replace(record, **changes)  # type: ignore[type-var]
+    own = getattr(record, "__replace__", partial(dataclasses.replace, record))  # type: ignore[type-var]
+    changed: T = own(**changes)
+    return changed
 
 
 class LazyDict(Mapping[str, Any]):

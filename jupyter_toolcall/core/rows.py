@@ -26,4 +26,11 @@ class Row:
 
     def __init_subclass__(cls) -> None:
         """Make a dataclass of a subclass."""
+        cls.__replace__ = Row.__replace__  # type: ignore[method-assign]
         dataclass(frozen=True)(cls)
+
+    def __replace__(self, **changes: Any) -> Any:
+        """Return a row with other values of some fields, which `dataclasses` sets one by one."""
+        row = object.__new__(type(self))
+        vars(row).update(vars(self), **changes)
+        return row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
 
@@ -11,6 +11,7 @@ from ..compare.comparison_rows import CURRENT
 from ..core.errors import UsageError
 from ..core.events import Replied
 from ..core.interface_text import joined, t
+from ..core.recorded_data import replace
 from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json

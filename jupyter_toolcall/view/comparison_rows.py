@@ -4,7 +4,6 @@ others: `compare` finds them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from ..compare.alignment import change
 from ..compare.comparison_rows import (
@@ -17,6 +16,7 @@ from ..compare.comparison_rows import (
 )
 from ..compare.differences import CHANGED
 from ..core.events import Made
+from ..core.recorded_data import replace
 from .contract import Rows
 from .contract_rows import BranchRow
 from .object_rows import BranchView

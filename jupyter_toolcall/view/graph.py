@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
+from ..core.recorded_data import replace
 from ..core.rows import Text
 from ..core.text import visible_text
 from .contract import Rows

@@ -6,10 +6,10 @@ What is laid out holds numbers and sizes alone, never a text of others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import ceil
 from unicodedata import category, east_asian_width
 
+from ..core.recorded_data import replace
 from .graph_rows import GraphEdge, GraphRow
 from .graphviz_engine import layout
 

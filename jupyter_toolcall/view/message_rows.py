@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..core.digests import readable_json
 from ..core.events import Asked, Decided, Finished, Replied, Usage, ended_call
 from ..core.interface_text import t, tn
 from ..core.journal_entries import Entry
+from ..core.recorded_data import replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..core.json_data import json_texts, sendable_data
+from ..core.recorded_data import replace
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
 from ..storage.notebook_journal import journal_part

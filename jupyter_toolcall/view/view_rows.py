@@ -7,7 +7,7 @@ long the session is; only another branch, or a panel that connects, needs all ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..compare.branch_totals import branch_totals
@@ -17,6 +17,7 @@ from ..core.call_record import CallRecord
 from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
 from ..core.recorded_calls import CallEnd, CallIndex
+from ..core.recorded_data import replace
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, ExtensionRow
 from ..engine.outdated import outdated_reasons
@@ -266,14 +267,17 @@ def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionR
     rows = view.whole(cursor, session, extensions)
     # Two equal runs are saved alike, so that a notebook under version control does not change:
     # nobody decides on a saved call that has run, and durations are whole seconds.
-    calls = (row if row.call in cursor.state.open else replace(row, bound="") for row in rows.calls)
-    timed = {"calls": calls, "turns": rows.turns, "branches": rows.branches}
-    rounded = {name: tuple(map(_in_seconds, table)) for name, table in timed.items()}
-    return with_differences(replace(rows, **rounded), view.branch_views)
+    calls = tuple(
+        _in_seconds(row) if row.call in cursor.state.open else _in_seconds(row, bound="")
+        for row in rows.calls
+    )
+    turns, branch_rows = map(_in_seconds, rows.turns), map(_in_seconds, rows.branches)
+    rows = replace(rows, calls=calls, turns=(*turns,), branches=(*branch_rows,))
+    return with_differences(rows, view.branch_views)
 
 
-def _in_seconds(row: Any) -> Any:
-    return replace(row, ms=round(row.ms, -3))
+def _in_seconds(row: Any, **changes: Any) -> Any:
+    return replace(row, ms=round(row.ms, -3), **changes)
 
 
 def all_rows(cursor: Cursor, name: str) -> Rows:
