@@ -122,10 +122,9 @@ class SessionSetup:
 
 def is_factory(value: object) -> bool:
     """Return whether a value is a class, or a function without parameters, and so no model."""
-    if isinstance(value, type):
-        return True
     code = getattr(value, "__code__", None)
-    return code is not None and code.co_argcount == 0 and not code.co_flags & 0x04
+    is_bare = code is not None and code.co_argcount == 0 and not code.co_flags & 0x04
+    return is_bare or isinstance(value, type)
 
 
 @dataclass(frozen=True, slots=True)

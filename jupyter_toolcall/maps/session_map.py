@@ -283,7 +283,7 @@ class SessionMap(Sequence[MappedSession]):
     def _options_with_executor(self, none: NoWorkers) -> Mapping[str, Any]:
         """Return the options of sessions in the kernel, whose marked tools run on the executor."""
         marked = any(tool.executor is True for tool in self.setup.tools)
-        if not marked and not none.are_threads:
+        if not marked and not none.args[0]:
             raise UsageError(
                 "executor: its workers do not share this user's data directory, so the sessions "
                 "run in the kernel, and no tool is marked to run on a worker: write "
@@ -360,9 +360,8 @@ def session_map(
     _, opened = setup.open(Journal())
     if folder is not None:
         # A folder may hold several maps, each in a folder of its name.
-        where = JournalFolder(
-            absolute=os.path.abspath(Path(folder, file_stem(name) if name else ""))
-        )
+        path = Path(folder, file_stem(name) if name else "")
+        where = JournalFolder(absolute=os.path.abspath(path))
     elif name:
         where = JournalFolder(file_stem(name))
     else:
@@ -388,9 +387,8 @@ def _prompts(prompts: Iterable[str]) -> list[str]:
 def _options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of `Session` with their defaults. Raises UsageError for another one."""
     parameters = inspect.signature(Session.__init__).parameters.values()
-    not_here = {"name", "journal", "executor"}
-    defaults = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    defaults = {name: default for name, default in defaults.items() if name not in not_here}
+    own = (p for p in parameters if p.name not in ("name", "journal", "executor"))
+    defaults = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY}
     if unknown := [option for option in options if option not in defaults]:
         hint = nearest(unknown[0], defaults)
         raise UsageError(f"Session.map has no option {unknown[0]!r:.60}.{hint}")

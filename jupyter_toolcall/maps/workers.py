@@ -54,12 +54,10 @@ VERSION = str(importlib.import_module("jupyter_toolcall").__version__)
 
 
 class NoWorkers(Exception):
-    """The workers of an executor cannot write journals: the sessions run in the kernel."""
+    """The workers of an executor cannot write journals: the sessions run in the kernel.
 
-    def __init__(self, are_threads: bool) -> None:
-        super().__init__()
-        self.are_threads = are_threads
-        """Whether they are threads of this process; else they do not share its files."""
+    Its argument is whether they are threads of this process; else they do not share its files.
+    """
 
 
 class Refused(Exception):
@@ -146,10 +144,9 @@ def pickled_setup(setup: SessionSetup) -> bytes:
 
 
 def _remedy(name: str) -> str:
-    what = "define what it holds"
-    if name in ("toolbox", "model"):
-        what = f"give a function without parameters that returns the {name}, defined"
-    return f"{what} at the top level of a module or a cell"
+    is_made, place = name in ("toolbox", "model"), "at the top level of a module or a cell"
+    function = f"give a function without parameters that returns the {name}, defined"
+    return f"{function if is_made else 'define what it holds'} {place}"
 
 
 def demand_pickles(parts: Mapping[str, Any], remedy: Callable[[str], str]) -> None:
@@ -226,8 +223,7 @@ def continue_on_workers(
                 raise
     finally:
         for path in (sent.path, sent.stop_path):
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+            attempt(path.unlink)
 
 
 def _send(setup: SessionSetup) -> SentSetup:

@@ -60,8 +60,7 @@ STAY = 10_000_000
 def check_installed(option: str) -> None:
     """Raise UsageError where Dask is not installed."""
     if importlib.util.find_spec("distributed") is None:
-        missing = "distributed is missing: pip install distributed"
-        raise UsageError(f"{option}: {missing}")
+        raise UsageError(f"{option}: distributed is missing: pip install distributed")
 
 
 def local_dask() -> DaskExecutor:

@@ -55,6 +55,8 @@ class KernelPool(Executor):
         self._create = create
         self.pool: Executor | None = None
         """The pool, once it is created."""
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
         try:
@@ -137,15 +139,6 @@ _POOLS: dict[str, KernelPool] = {
     "dask": KernelPool(local_dask),
 }
 """The pools of this kernel by name, and those of the schedulers that it is connected to."""
-
-
-def _forget_pools() -> None:
-    for pool in _POOLS.values():
-        pool.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pools)
 
 
 def is_executor(value: object) -> bool:

@@ -6,33 +6,28 @@ refused there before it runs. A function of a cell is sent itself, if cloudpickl
 
 from __future__ import annotations
 
-import functools
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from ..core.errors import NotRun
 from ..core.interrupts import attempt
 from .tool_version import PYTHON, parts_of
 
 
-@functools.cache
-def _pickler() -> Callable[..., bytes]:
-    """Return cloudpickle's function if it is installed: it comes with Dask.
+def dumps(value: Any) -> bytes:
+    """Return the pickle of a value.
 
-    It sends the functions and classes of cells themselves, and not by their names.
+    It is that of cloudpickle if it is installed, as with Dask: it sends the functions and classes
+    of cells themselves, and not by their names.
     """
     try:
-        from cloudpickle import dumps
+        from cloudpickle import dumps as pickled
     except ImportError:
-        return pickle.dumps
-    return cast(Callable[..., bytes], dumps)
-
-
-def dumps(value: Any) -> bytes:
-    """Return the pickle of a value."""
-    return _pickler()(value, pickle.HIGHEST_PROTOCOL)
+        pickled = pickle.dumps
+    data: bytes = pickled(value, pickle.HIGHEST_PROTOCOL)
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +42,7 @@ class SentCode:
         """Return what is another one in this process; "" where all is the same."""
         parts = parts_of(self.function, self.owner)
         # What is installed on one side only is followed there and not here.
-        names = sorted(
-            name for name in parts.keys() & self.parts if parts[name] != self.parts[name]
-        )
+        names = sorted(name for name, part in self.parts.items() if parts.get(name, part) != part)
         return ", ".join(name or "its function" for name in names[:4])
 
 

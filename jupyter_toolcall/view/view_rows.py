@@ -18,6 +18,7 @@ from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
 from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.recorded_data import replace
+from ..core.state import State
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, ExtensionRow
 from ..engine.outdated import outdated_reasons
@@ -25,7 +26,7 @@ from .branch_rows import branch_row, side_branches, touched_calls, used
 from .call_rows import call_rows
 from .comparison_rows import with_differences
 from .contract import Drop, Rows
-from .contract_rows import BranchRow, SessionRow
+from .contract_rows import BranchRow, CallRow, SessionRow
 from .graph import graph_row
 from .message_rows import conversation_rows
 from .object_rows import BranchView, ending, object_row, output_rows, tool_row
@@ -267,17 +268,14 @@ def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionR
     rows = view.whole(cursor, session, extensions)
     # Two equal runs are saved alike, so that a notebook under version control does not change:
     # nobody decides on a saved call that has run, and durations are whole seconds.
-    calls = tuple(
-        _in_seconds(row) if row.call in cursor.state.open else _in_seconds(row, bound="")
-        for row in rows.calls
-    )
-    turns, branch_rows = map(_in_seconds, rows.turns), map(_in_seconds, rows.branches)
-    rows = replace(rows, calls=calls, turns=(*turns,), branches=(*branch_rows,))
-    return with_differences(rows, view.branch_views)
+    timed = {"calls": rows.calls, "turns": rows.turns, "branches": rows.branches}
+    saved = {name: tuple(_saved(row, cursor.state) for row in timed[name]) for name in timed}
+    return with_differences(replace(rows, **saved), view.branch_views)
 
 
-def _in_seconds(row: Any, **changes: Any) -> Any:
-    return replace(row, ms=round(row.ms, -3), **changes)
+def _saved(row: Any, state: State) -> Any:
+    has_ended = isinstance(row, CallRow) and row.call not in state.open
+    return replace(row, ms=round(row.ms, -3), **({"bound": ""} if has_ended else {}))
 
 
 def all_rows(cursor: Cursor, name: str) -> Rows:
