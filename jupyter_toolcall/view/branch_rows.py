@@ -96,7 +96,7 @@ def branch_row(
         f"replay of {replayed}" if replayed else branch.name,
         branch.current,
         hidden=branch.hidden,
-        differs=branch.change,
+        differs="" if replayed else branch.change,
         left="" if left is None else CURRENT if left.current else left.head,
         shares="" if side is None else side.shares or CURRENT,
         calls=len(state.order),

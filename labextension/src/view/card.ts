@@ -68,10 +68,13 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
     call.reason ? [t('Reason'), oneLine(call.reason)] : null,
     sameFact(view, call),
     call.memory ? [t('From'), t('cached result: the tool did not run again')] : null,
+    deciderOf(call),
     outdated(call.outdated),
     notesOf(call)
   ]);
 }
+
+const deciderOf = (call: CallRow | undefined): Fact | null => (call?.who ? [t('Decided by'), oneLine(call.who, 40)] : null);
 
 const warningNote = (call: CallRow): Child =>
   call.warning ? h('p', { class: 'tc-note tc-warning', role: 'note', label: t('Warning: %1', t(call.warning.kind)) }, icon('warning'), h('span', {}, oneLine(warningText(call), 1200))) : null;
@@ -178,6 +181,7 @@ function objectFacts(view: ViewState, object: ObjectRow, call: CallRow | undefin
     object.description ? [t('About'), oneLine(object.description)] : null,
     call?.result ? [t('Result'), code(call.result)] : null,
     call?.reason ? [t('Reason'), oneLine(call.reason)] : null,
+    deciderOf(call),
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)
   ]);

@@ -358,8 +358,8 @@ export class PanelView {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     const wasDeciding = this._isDeciding;
     this._isDeciding = this._decides(view);
-    // The card moves below the graph: what came of the run is said above both.
-    if (wasDeciding && !this._isDeciding && hasFocus(this._root)) afterLayout(() => this._head.element.scrollIntoView({ block: 'nearest' }));
+    // The card moves to the other side of the graph: what waits now, or came of the run, stands above both.
+    if (wasDeciding !== this._isDeciding && hasFocus(this._root)) afterLayout(() => this._head.element.scrollIntoView({ block: 'nearest' }));
     this._moveStepsAndCard(view.ui.tab);
     this._dialog?.view.paint?.(view);
     const round = this._round;

@@ -14,6 +14,8 @@ interface StepItem {
   readonly call: CallRow;
   readonly made: string;
   readonly pending: boolean;
+  /** The name of the person who decided on it, where others decided too. */
+  readonly who: string;
   /** The calls after this one that the same rule decided, if they fold. */
   readonly following?: number;
   /** Whether it is folded away. */
@@ -46,7 +48,7 @@ function stepText(item: StepItem): Child[] {
   // The rest of a long line is cut off.
   if (byRule) return [byRule, ...(result ? [' → ', name] : []), call.what && ` · ${oneLine(call.what, 200)}`];
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
-  const who = call.who && call.branch === '' ? ` · ${t('decided by %1', oneLine(call.who, 40))}` : '';
+  const who = item.who && ` · ${t('decided by %1', oneLine(item.who, 40))}`;
   return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason, who];
 }
 
@@ -76,11 +78,12 @@ function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLEl
 /** The items of calls, each with the names of the objects that it made. */
 function stepItems({ model, objects }: ViewState, calls: readonly CallRow[]): StepItem[] {
   const lists = objectsByCall(objects);
+  const hasSeveral = new Set(calls.map(call => call.who).filter(Boolean)).size > 1;
   return calls.map(call => {
     const object = model.objects.get(call.object);
-    const names = lists.get(call.id)?.map(each => each.name) ?? (object ? [object.name] : []);
+    const names = lists.get(call.id)?.map(({ name }) => name) ?? (object ? [object.name] : []);
     const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
-    return { call, made, pending: object?.role === 'pending' };
+    return { call, made, pending: object?.role === 'pending', who: hasSeveral ? call.who : '' };
   });
 }
 
@@ -142,7 +145,7 @@ export class StepList {
     const [from, to] = shownPart(view.calls.length, chosen);
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
-    const stamp = (item: StepItem): unknown[] => [item.call, item.made, item.pending, item.following, item.folded, this._opened.has(item.call.id)];
+    const stamp = (item: StepItem): unknown[] => [item.call, item.made, item.pending, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);

@@ -128,15 +128,15 @@ export class Camera {
     this._setHeight();
   }
 
-  /** Shows the whole drawing if it fits, else the newest node; not after the person moved it. */
-  followNewest(box: Box, newest: Spot | undefined): void {
+  /** Shows the whole drawing if it fits, else the newest node; not after the person moved it. In the past nothing is drawn behind that node. */
+  followNewest(box: Box, newest: Spot | undefined, isPast: boolean): void {
     if (this._movedByPerson) return;
-    const top = this._topOfTallDrawing;
-    this._show(box, this._scaleToShowAll(box) ?? 1);
+    const [top, fitting] = [this._topOfTallDrawing, this._scaleToShowAll(box)];
+    this._show(box, fitting ?? 1);
     if (!newest) return;
     // A node far before the right end is shown with what led to it.
     const at = newest.x * this._scale + this._x;
-    if (at < 0) this._x = Math.min(-box.left * this._scale, this._x + this._width * AHEAD - at);
+    if (at < 0 || (isPast && fitting === null)) this._x = Math.min(-box.left * this._scale, this._x + this._width * AHEAD - at);
     // In a drawing that is shown for the first time, so is what stands around it.
     this.reveal(newest, this._isTooTall() && top !== this._topOfTallDrawing);
   }

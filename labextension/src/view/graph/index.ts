@@ -124,7 +124,7 @@ export class Graph {
     this._askForPart(next);
     const before = this._shownGraph;
     this._drawing = this._calmDrawing(next);
-    if (before && before !== this._shownGraph) this._camera.glide();
+    if (before && (before !== this._shownGraph || next.isPast)) this._camera.glide();
     this._branchStrip.paint(next, this._drawing);
     yield;
     this._lineage = this._hasLineage ? lineageOf(this._drawing.links, this._lineageCentre()?.key ?? '') : null;
@@ -170,7 +170,7 @@ export class Graph {
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
     if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
     else if (asked) this._camera.showPart(extent, asked);
-    else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest);
+    else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest, next.isPast);
     else this._camera.showIfItFits(extent);
     if (!next.followsNewest && spot && before?.key !== spot.key) this._camera.reveal(spot);
     [this._chosenBefore, this._chosenSize] = [spot, size];
