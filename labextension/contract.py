@@ -32,6 +32,8 @@ HEAD = "// Generated from jupyter_toolcall/view, where the docstrings are, by `n
 COMMAND = """\
 export type Command = { [Type in keyof Commands]: { type: Type } & Commands[Type] }[keyof Commands];
 """
+WIDTH = 140
+"""Characters of a line of fields, at most."""
 LIMITS = {
     "maxLength": "text => text.length <= {}",
     "pattern": "text => /{}/.test(text)",
@@ -115,11 +117,17 @@ def field(part: Any, required: bool) -> str:
 
 
 def record(part: dict[str, Any], kind: str = "record") -> str:
-    """The reader of a record, a line for each field."""
+    """The reader of a record; its fields fill lines, since nobody reads them but a compiler."""
     required = part.get("required", ())
     fields = part["properties"].items()
-    lines = (f"\n  {name}: {field(value, name in required)}" for name, value in fields)
-    return f"{kind}({{{','.join(lines)}\n}})"
+    texts = [f"{name}: {field(value, name in required)}" for name, value in fields]
+    lines = [""]
+    for text in texts:
+        if len(lines[-1]) + len(text) > WIDTH:
+            lines.append("")
+        lines[-1] += f" {text},"
+    body = "\n ".join(lines).removesuffix(",").strip()
+    return f"{kind}({{\n  {body}\n}})" if len(lines) > 1 else f"{kind}({{ {body} }})"
 
 
 def needed(part: Any) -> Iterator[str]:
@@ -164,7 +172,7 @@ def sent(part: Any) -> str:
     return str(part.get("type", "unknown"))
 
 
-def sent_fields(part: dict[str, Any], margin: str, shown: Iterable[str] = ()) -> str:
+def sent_fields(part: dict[str, Any], shown: Iterable[str] = ()) -> str:
     """The fields of a command, without the word that tells it from others.
 
     One that has the fields of a `ShownCall`, which are named, has them from there.
@@ -173,8 +181,8 @@ def sent_fields(part: dict[str, Any], margin: str, shown: Iterable[str] = ()) ->
     base = {*shown} if properties.keys() > {*shown} else set[str]()
     own = [name for name in properties if name not in {"type", *base}]
     marks = {name: "" if name in required else "?" for name in own}
-    lines = (f"{margin}  {name}{marks[name]}: {sent(properties[name])};\n" for name in own)
-    fields = f"{{\n{''.join(lines)}{margin}}}" if own else ""
+    texts = (f"{name}{marks[name]}: {sent(properties[name])}" for name in own)
+    fields = f"{{ {'; '.join(texts)} }}" if own else ""
     return " & ".join(filter(None, ["ShownCall" if base else "", fields])) or "object"
 
 
@@ -185,12 +193,12 @@ def commands(definitions: dict[str, Any]) -> Iterator[str]:
     parts = {part for name in known for part in needed(definitions[name])} | {"ShownCall"}
     for name in sorted(parts - {*read, *known}):
         part = definitions[name]
-        yield f"export interface {name} {sent_fields(part, '')}\n\n"
+        yield f"export interface {name} {sent_fields(part)}\n\n"
     yield "/** What the panel sends: the fields of each command, by its type. */\n"
     yield "export interface Commands {\n"
     for name in sorted(needed(definitions["Command"])):
         part = definitions[name]
-        fields = sent_fields(part, "  ", call["required"])
+        fields = sent_fields(part, call["required"])
         yield f"  {part['properties']['type']['const']}: {fields};\n"
     yield "}\n"
     yield COMMAND
