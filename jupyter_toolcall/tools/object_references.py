@@ -101,7 +101,8 @@ def fits_in(objects: Container[str], plain: Collection[str]) -> Fits:
 
 
 def _takes_text(schema: Schema) -> bool:
-    return schema.get("pattern") == NAME_OR_TEXT
+    branches = schema.get("anyOf", ())
+    return schema.get("pattern") == NAME_OR_TEXT or any(map(_takes_text, branches))
 
 
 def takes_values(schema: Schema) -> bool:
@@ -133,7 +134,8 @@ def fits_plain(plain: Collection[str]) -> Fits:
     """Return a test whether a text names plain data and the schema takes a value."""
 
     def fitting(schema: Schema, text: str) -> bool:
-        return text in plain and takes_values(schema)
+        # Where an object is taken too, a name is resolved once: what its value says is no name.
+        return text in plain and takes_values(schema) and not _takes_text(schema)
 
     return fitting
 
@@ -166,14 +168,20 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
     if isinstance(value, str) and (replaced := seek(schema, path, value)) is not None:
         return replaced
     match value:
-        case list() if schema.get("items") or schema.get("prefixItems") or _is_open(schema):
+        case str() if _takes_text(schema):
+            return value
+        case list() if (
+            schema.get("items") or schema.get("prefixItems") or _is_open(schema, "array")
+        ):
             schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
             return [
                 _walk(part, item, defs, (*path, str(index)), seek)
                 for index, (part, item) in enumerate(zip(schemas, value, strict=False))
             ]
         case dict() if (
-            schema.get("properties") or schema.get("additionalProperties") or _is_open(schema)
+            schema.get("properties")
+            or schema.get("additionalProperties")
+            or _is_open(schema, "object")
         ):
             named, other = schema.get("properties", {}), schema.get("additionalProperties")
             return {
@@ -183,9 +191,11 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
     return _branches(schema, value, defs, path, seek)
 
 
-def _is_open(schema: Schema) -> bool:
-    """Return whether a schema leaves its parts open, so that they may be names of plain data."""
-    return not any(schema.get(key) for key in _BRANCHES)
+def _is_open(schema: Schema, kind: str) -> bool:
+    """Return whether a schema leaves the parts of a value of this kind open, so that they may be
+    names of plain data."""
+    is_text = schema.get("type", kind) != kind or "pattern" in schema
+    return not is_text and not any(schema.get(key) for key in _BRANCHES)
 
 
 def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:

@@ -280,11 +280,11 @@ def saved_type(annotation: Any, kinds: Kinds) -> Any:
 def by_object_name(annotation: Any, kinds: Kinds) -> Any:
     """Return an annotation in which objects are given by name, at any depth.
 
-    In kinds with `object`, that is of an output, what is open takes any object.
+    What is open (`Any`, `object`, `list`, `dict`) takes any object.
     """
     while isinstance(annotation, NewType):
         annotation = annotation.__supertype__
-    if object in kinds and (opened := _open_type(annotation)) is not None:
+    if (opened := _open_type(annotation)) is not None:
         return opened
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:

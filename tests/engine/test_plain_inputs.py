@@ -377,7 +377,7 @@ def test_the_export_calls_the_tool_with_the_variable_of_the_input(tmp_path: Any)
     code = session.export(tmp_path / "s.py").read_text()
     assert 'str_1 = "first"' in code
     assert "post(text=str_1)" in code
-    assert '["first"]' in code
+    assert "send(value=[str_1])" in code
 
 
 # -- in the results that a person or a program gives -------------------------------------------

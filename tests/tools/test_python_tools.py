@@ -112,6 +112,11 @@ def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
             {"x.0.potato": "Potato#1"},
         ),
         (str, "Potato#1", "Potato#1", {}),
+        (object, "Potato#1", POTATO, {"x": "Potato#1"}),
+        (Any, {"a": ["Sweet#1", 2]}, {"a": [SWEET, 2]}, {"x.a.0": "Sweet#1"}),
+        (Any | None, "a Potato#1", "a Potato#1", {}),
+        (list, [1, "Potato#1"], [1, POTATO], {"x.1": "Potato#1"}),
+        (dict, {"a": "Potato#1"}, {"a": POTATO}, {"x.a": "Potato#1"}),
     ],
 )
 def test_objects_are_taken_by_name_at_any_depth(
