@@ -13,7 +13,7 @@ from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
 from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
 from ..core.state_fold import state_at
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from .cursor import Cursor, SessionContext
 from .decisions import waiting_calls
 from .forks import replay_cursor
@@ -62,7 +62,7 @@ class Verification:
         return not self.divergence
 
     def __str__(self) -> str:
-        calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        calls = count_text(self.calls, "call")
         return self.divergence or f"{calls} came out as recorded{recorded_results_text(self.taken)}"
 
 
