@@ -187,7 +187,8 @@ class SavedSession:
 
     def _tool_variables(self) -> Iterator[str]:
         """Yield the variables that hold tools, those in a toolbox too."""
-        for name in self.tool_names:
+        # `-t counter.add` names a method of the variable `counter`.
+        for name in (named.partition(".")[0] for named in self.tool_names):
             yield name
             value = _value_of(self._node(name), name)
             if isinstance(value, ast.Call) and self._constructor(name) == "Toolbox":
