@@ -316,8 +316,13 @@ class Journal:
         return text_digest
 
     def label(self, entry_id: str, label: Label) -> None:
-        """Set the label of the branch whose first entry is this one. Raises UnknownEntry."""
+        """Set the label of the branch whose first entry is this one, with its secrets hidden.
+
+        Raises UnknownEntry.
+        """
         first_entry = self[entry_id].id
+        if self.secrets is not None:
+            label = replace(label, name=self.secrets.hide(label.name))
         if self._labels.get(first_entry, Label()) == label:
             return
         if self._write is not None:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ..core.call_record import objects_of
 from ..core.errors import Absent
-from ..core.events import Decided, Event, Finished, Made, Many, Opened, to_json
+from ..core.events import Decided, Event, Finished, Made, Many, Opened, Started, to_json
 from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
 from ..core.state_fold import state_at
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from .cursor import Cursor, SessionContext
 from .decisions import waiting_calls
 from .forks import replay_cursor
@@ -62,7 +62,7 @@ class Verification:
         return not self.divergence
 
     def __str__(self) -> str:
-        calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        calls = count_text(self.calls, "call")
         return self.divergence or f"{calls} came out as recorded{recorded_results_text(self.taken)}"
 
 
@@ -93,15 +93,13 @@ def verify_cursor(cursor: Cursor) -> Verification:
         return Verification(calls, str(error))
     for call in waiting_calls(replayed):
         if cursor.state.call(call.id).outcome is not None:
-            return Verification(calls, _WAITS.format(call.step, visible_text(call.tool, 60)))
+            where = f"call {call.step}, {visible_text(call.tool, 60)}"
+            return Verification(calls, f"{where} waits for your approval here{_NOT_RUN}")
     difference = _first_divergence(path, replayed.context.journal.path(replayed.head), cursor)
     return Verification(calls, difference, from_record)
 
 
-_WAITS = (
-    "call {}, {} waits for your approval here, so it did not run again; open the session with the "
-    "approve= that it ran with"
-)
+_NOT_RUN = ", so it did not run again; open the session with the approve= that it ran with"
 
 
 def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
@@ -151,6 +149,8 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
             return f"{_where(was, cursor)} was recorded, and did not come about again"
         if was is None:
             return f"{_where(now, cursor)} was not recorded"
+        if isinstance(was.event, Started) and isinstance(now.event, Decided):
+            return f"{_where(was, cursor)} is rejected here{_NOT_RUN}"
         if was.id != now.id:
             difference = first_difference(to_json(was.event), to_json(now.event))
             return f"{_where(was, cursor)}: {difference}"

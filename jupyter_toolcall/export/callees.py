@@ -80,8 +80,6 @@ def of_function(function: Any) -> Callee:
         path = os.path.relpath(subject.path) if is_below else subject.path
         head = call(reference(Folder), [written(Path(path))])
         return replace(shape, head=head, method=function.__name__)
-    if inspect.ismethod(function) and not isinstance(subject, type):
-        return replace(shape, head=reference(subject), method=function.__name__)
     return replace(shape, head=reference(function))
 
 

@@ -112,9 +112,9 @@ MAIN = "__main__"
 OURS = __name__.partition(".")[0]
 
 
-def is_of_package(module: str) -> bool:
-    """Return whether a module is a part of this package."""
-    return module.partition(".")[0] == OURS
+def is_of_package(module: str | None) -> bool:
+    """Return whether a module is a part of this package. Code of `exec` may have no module."""
+    return str(module).partition(".")[0] == OURS
 
 
 def reference(thing: Any) -> Code:
@@ -127,7 +127,7 @@ def reference(thing: Any) -> Code:
         named = {name: written(value) for name, value in thing.keywords.items()}
         parts = [reference(thing.func), *map(written, thing.args)]
         return call(of_module("functools", "functools.partial"), parts, named)
-    if inspect.ismethod(thing) and isinstance(thing.__self__, type):
+    if inspect.ismethod(thing):
         return reference(thing.__self__).then(f".{thing.__name__}")
     bare = inspect.unwrap(thing)
     if is_defined_by_you(bare):

@@ -155,7 +155,7 @@ def _fits(found: Definition, thing: Any, codes: Iterable[CodeType]) -> bool:
     if not isinstance(thing, type):
         pairs = defaults_in(found.node, thing)
         is_same = all(is_same_code(found.code, code) for code in codes)
-        return is_same and all(is_value(node, value, None, found) for node, value in pairs)
+        return is_same and all(is_value(node, value, None, found.source) for node, value in pairs)
     inner_codes = [code for code in found.code.co_consts if isinstance(code, CodeType)]
     names = {code.co_name for code in inner_codes if code.co_name.isidentifier()}
     return (
@@ -184,7 +184,7 @@ def _has_fields(node: ast.ClassDef, cls: type, found: Definition) -> bool:
     # A TypedDict has the annotations of its bases too.
     same = fields <= existing if hasattr(cls, "__total__") else fields == existing
     return same and all(
-        is_value(value, defaults[name], None, found)
+        is_value(value, defaults[name], None, found.source)
         for name, value in values.items()
         if value is not None and name in defaults
     )
@@ -200,10 +200,8 @@ def defaults_in(node: DefinitionNode, function: FunctionType) -> list[tuple[ast.
     return [*zip(node.args.defaults, function.__defaults__ or (), strict=False), *named]
 
 
-def is_value(
-    node: ast.expr, value: Any, names: Mapping[str, Any] | None, found: Definition
-) -> bool:
-    """Return whether an expression of a definition may have come to a value.
+def is_value(node: ast.expr, value: Any, names: Mapping[str, Any] | None, source: str) -> bool:
+    """Return whether an expression in a source text may have come to a value.
 
     Without `names`, only what uses none is looked at. What a call returns, and what can change,
     nobody knows.
@@ -211,7 +209,7 @@ def is_value(
     used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     if isinstance(node, ast.Lambda):
         value_code = getattr(value, "__code__", None)
-        compiled = codes_in(compile(found.source, "<source>", "exec", dont_inherit=True))
+        compiled = codes_in(compile(source, "<source>", "exec", dont_inherit=True))
         return value_code is not None and any(is_same_code(value_code, code) for code in compiled)
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):

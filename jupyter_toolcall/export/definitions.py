@@ -23,7 +23,7 @@ from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.tool_version import names_in
+from ..tools.tool_version import FILLING, names_in
 from .code import (
     INDENT,
     MAIN,
@@ -95,6 +95,9 @@ class Statement:
         return (self.source, node.lineno, node.col_offset) if node else (self.source, 0, 0)
 
 
+NOWHERE = Statement("")
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A module's statements in their order."""
@@ -109,19 +112,15 @@ class Text:
     values: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What its names are in this process; nothing where it is only read."""
 
-    def binding(self, name: str) -> tuple[int, ...]:
-        """Return the places of the statements that make a name what it is; () for none."""
-        positions: list[int] = []
-        for position in reversed(range(len(self.statements))):
-            statement = self.statements[position]
-            if name in statement.binds:
-                positions.append(position)
-                if name not in statement.now and not _may_not_bind(statement.node):
-                    break
-            elif name in statement.changes:
-                positions.append(position)
-        is_bound = any(name in self.statements[position].binds for position in positions)
-        return tuple(reversed(positions)) if is_bound else ()
+    def binding(self, name: str) -> tuple[Statement, ...]:
+        """Return the statements that make a name what it is; () for none."""
+        found: list[Statement] = []
+        for statement in reversed(self.statements):
+            if name in statement.binds | statement.changes:
+                found.insert(0, statement)
+            if name in statement.binds - statement.now and not isinstance(statement.node, PARTIAL):
+                break
+        return tuple(found) if any(name in statement.binds for statement in found) else ()
 
     def defined(self, module: str, name: str) -> Any:
         """Return the function or class that a module defined under a name; None for none."""
@@ -132,21 +131,18 @@ class Text:
         return value if is_defined else None
 
     @property
-    def imports(self) -> tuple[Import, ...]:
-        return tuple(statement.imports for statement in self.statements if statement.imports)
-
-    @property
     def ours(self) -> tuple[Import, ...]:
         """What it imports of this package."""
-        return tuple(imported for imported in self.imports if is_of_package(imported.module))
+        imports = (statement.imports for statement in self.statements)
+        return tuple(i for i in imports if i and is_of_package(i.module))
 
 
 Texts = Callable[[str], Text | None]
 """From a module's name to its text; None where that is not at hand."""
 
 
-def _may_not_bind(node: ast.stmt | None) -> bool:
-    return isinstance(node, (ast.If, ast.For, ast.While, ast.AugAssign))
+PARTIAL = (ast.If, ast.For, ast.While, ast.AugAssign)
+"""Statements after which a variable may still be what it was before, or was made from that."""
 
 
 def text_of(sources: Iterable[str], package: str = "") -> Text:
@@ -300,7 +296,12 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
-    """Yield the names whose values an assignment changes in place."""
+    """Yield the names whose values a statement changes in place."""
+    match node:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), method))) if method in FILLING:
+            yield name
+        case ast.AugAssign(ast.Name(name)):
+            yield name
     is_assignment = isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete))
     for part in ast.walk(node) if is_assignment else ():
         if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
@@ -323,8 +324,9 @@ DISPLAY = Import("IPython.display", "display", "display")
 
 COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.If, ast.Try)
 """Statements that hold others: a definition or a constant is taken out of them."""
-Place = tuple[int, bool, bool, str, int, int, int]
-"""Where a statement stands in a script: behind which others, its module, its place there."""
+Place = tuple[int, bool, bool, str, int, int, int, str]
+"""Where a statement stands in a script: behind which others, its module, its place there, and what
+it binds, since several constants may be taken out of one block."""
 
 
 @dataclass(frozen=True)
@@ -360,8 +362,8 @@ class Slice:
         if need.thing is not None and not _is_assigned(need, text):
             self._define(need, text or Text(()), is_source)
         elif is_source and text is not None:
-            for position in text.binding(need.name) or [None]:
-                self._choose(need, text, None if position is None else text.statements[position])
+            for statement in text.binding(need.name) or [None]:
+                self._choose(need, text, statement)
         else:
             alias = need.name or need.module.partition(".")[0]
             self._import(Import(need.module, need.name, alias))
@@ -372,14 +374,8 @@ class Slice:
         elif statement.imports:
             self._choose_import(statement.imports, text.values.get(statement.imports.alias))
         else:
-            if isinstance(statement.node, COMPOUND) and need.name in text.values:
-                if need.name in self.state:
-                    raise Unwritable(f"{need.name}, which changes from call to call")
-                # A loop or a block does other things too: its constant is taken out of it.
-                code = self._constant(need.name, text.values[need.name])
-                line = f"{need.name} = {code.text}" if code.text != need.name else ""
-                bare = Statement(line, frozenset({need.name}))
-                statement = replace(bare, node=statement.node, source=statement.source)
+            if self._is_constant(need.name, statement, text):
+                statement = self._constant_of(need.name, text, statement)
             for name in statement.binds:
                 self._means(name, need.module)
             self._add(need.module, statement)
@@ -387,6 +383,27 @@ class Slice:
             mentioned = (name for name in _annotated(statement.node) if text.binding(name))
             for name in sorted({*statement.uses, *mentioned}):
                 self._take(Need(need.module, name))
+
+    def _is_constant(self, name: str, statement: Statement, text: Text) -> bool:
+        """Return whether a variable is written as its value: the statement that assigns it does
+        other things too, as a loop does, or is its only one and has another value."""
+        if isinstance(statement.node, COMPOUND) or name not in text.values:
+            return name in text.values
+        if statement.binds != {name} or len(text.binding(name)) > 1 or name in self.state:
+            return False
+        node: Any = getattr(statement.node, "value", None)
+        if isinstance(node, ast.Lambda):
+            return not is_value(node, text.values[name], None, statement.text)
+        literal, raised = attempt(ast.literal_eval, node)
+        return not raised and not attempt(lambda: bool(literal == text.values[name]))[0]
+
+    def _constant_of(self, name: str, text: Text, at: Statement = NOWHERE) -> Statement:
+        """Return the assignment of a variable's value, in the place of a statement."""
+        if name in self.state:
+            raise Unwritable(f"{name}, which changes from call to call")
+        code = self._constant(name, text.values[name])
+        line = f"{name} = {code.text}" if code.text != name else ""
+        return Statement(line, frozenset({name}), node=at.node, source=at.source)
 
     def _choose_import(self, imported: Import, value: Any) -> None:
         is_source = imported.name != "" and is_by_source(imported.module, self.texts)
@@ -400,8 +417,8 @@ class Slice:
 
     def _add(self, module: str, statement: Statement, number: int = 0) -> None:
         # A notebook uses what modules define, and not the other way round.
-        place = (number, module == MAIN, module != WORLD, module, *statement.place)
-        self.chosen[place] = statement
+        place = number, module == MAIN, module != WORLD, module, *statement.place
+        self.chosen[*place, " ".join(sorted(statement.binds))] = statement
 
     def _constant(self, user: str, value: Any) -> Code:
         """Return a value as code when all that it needs is chosen. Raises Unwritable."""
@@ -424,8 +441,10 @@ class Slice:
     def _elsewhere(self, need: Need, text: Text) -> None:
         if need.name == "display":
             self._import(DISPLAY)
-        elif stars := [imported for imported in text.imports if imported.name == "*"]:
+        elif stars := [s.imports for s in text.statements if s.imports and s.imports.name == "*"]:
             self.imports.update(dict.fromkeys(stars))
+        elif need.name in {*text.values} - KNOWN:
+            self._add(need.module, self._constant_of(need.name, text))
         elif need.name not in KNOWN:
             self.missing.add(need.name)
 
@@ -445,8 +464,10 @@ class Slice:
     @property
     def blocks(self) -> list[str]:
         """The definitions and constants, in an order in which they can run."""
-        texts = dict.fromkeys(self.chosen[place].text for place in sorted(self.chosen))
-        return [*filter(None, texts)]
+        chosen = (self.chosen[place] for place in sorted(self.chosen))
+        # A cell that ran twice has defined a thing once, and changed a value twice.
+        texts = {(s.text, (s.changes or s.binds & s.now) and s.place): s.text for s in chosen}
+        return [*filter(None, texts.values())]
 
     @property
     def future(self) -> bool:
@@ -499,7 +520,7 @@ class Slice:
             cells |= getattr(attempt(inspect.getclosurevars, function)[0], "nonlocals", {})
             there = {n: v for n, v in function.__globals__.items() if n not in top.local_names}
             for node, value in defaults_in(top.node, function):
-                if is_value(node, value, there | cells, top):
+                if is_value(node, value, there | cells, top.source):
                     names |= {*_names(node)} & top.local_names
                 elif isinstance(node, ast.Name) and node.id not in function.__code__.co_names:
                     # A variable, such as that of a loop, had another value then.
@@ -517,8 +538,8 @@ def _is_assigned(need: Need, text: Text | None) -> bool:
     """Return whether a class was made by a call, such as `namedtuple`: it has no `class`."""
     if text is None or text.values.get(need.name) is not need.thing or functions_of(need.thing):
         return False
-    nodes = [text.statements[position].node for position in text.binding(need.name)]
-    return isinstance((nodes or [None])[-1], ast.Assign)
+    nodes = [None, *(statement.node for statement in text.binding(need.name))]
+    return isinstance(nodes[-1], ast.Assign)
 
 
 def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:

@@ -67,8 +67,7 @@ def _text(document: Part) -> str:
 
 
 def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> Part:
-    state = cursor.state
-    opened = state.opened
+    state, opened, saved = cursor.state, cursor.state.opened, cursor.state.outputs
     asked = (e.event for e in path if isinstance(e.event, Asked))
     return {
         "name": name,
@@ -79,13 +78,8 @@ def _session(cursor: Cursor, name: str, path: tuple[Entry, ...]) -> Part:
         "prompts": [event.text for event in asked if event.by == "person"],
         "text": state.reply_text,
         "outputs": [
-            {
-                "name": key,
-                "type": output.kind,
-                "description": output.description,
-                "value": state.outputs.get(key),
-            }
-            for key, output in opened.outputs.items()
+            {"name": key, "type": o.kind, "description": o.description, "value": saved.get(key)}
+            for key, o in opened.outputs.items()
         ],
     }
 

@@ -56,9 +56,11 @@ def _head(script: Script) -> str:
     needs = any("jupyter_toolcall.sources." in line for line in script.definitions.import_lines)
     free = "whose toolset it imports" if needs else "and free of it"
     subtitle = f"As plain Python, one statement a call: exported by jupyter-toolcall, {free}."
-    first = [script.title, subtitle]
     future = "\n\nfrom __future__ import annotations" if script.definitions.future else ""
-    return "\n".join(comment(sentence) for sentence in [*first, *notes(script)]) + future
+    return (
+        "\n".join(comment(sentence) for sentence in [script.title, subtitle, *notes(script)])
+        + future
+    )
 
 
 def definitions(script: Script) -> str:

@@ -153,7 +153,8 @@ class SavedSession:
         group, receiver = (tool.group, tool.receiver) if tool else ("", "")
         if instance is not None:
             method = name.removeprefix(f"{group}_")
-            callees = (method_of(cls, method) for cls in self._tool_classes())
+            classes = (self._node(self._constructor(name)) for name in self._tool_variables())
+            callees = (method_of(c, method) for c in classes if isinstance(c, ast.ClassDef))
             yield from (replace(callee, head=instance) for callee in callees if callee)
         node = self._node(name)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -184,14 +185,10 @@ class SavedSession:
         ours = {imported.alias for imported in text.ours} if text else set()
         return any(isinstance(part, ast.Name) and part.id in ours for part in ast.walk(node))
 
-    def _tool_classes(self) -> Iterator[ast.ClassDef]:
-        """Yield the classes of the variables that hold tools."""
-        nodes = (self._node(self._constructor(name)) for name in self._tool_variables())
-        return (node for node in nodes if isinstance(node, ast.ClassDef))
-
     def _tool_variables(self) -> Iterator[str]:
         """Yield the variables that hold tools, those in a toolbox too."""
-        for name in self.tool_names:
+        # `-t counter.add` names a method of the variable `counter`.
+        for name in (named.partition(".")[0] for named in self.tool_names):
             yield name
             value = _value_of(self._node(name), name)
             if isinstance(value, ast.Call) and self._constructor(name) == "Toolbox":

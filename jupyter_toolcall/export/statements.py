@@ -320,21 +320,15 @@ def _looks(draft: Draft, ref: Made) -> str:
 
 
 def _instance(draft: Draft, name: str, digest: str) -> Line:
-    to = draft.instance(name)
+    to, values = draft.instance(name), draft.cursor.context.values
     try:
-        code = draft.defined(written(_instance_value(draft, name, digest)))
+        if not values.has_value(digest):
+            raise Absent(f"the instance {name} is not here as it was given")
+        code = draft.defined(written(values.by_digest[digest]))
         return Line(assigned([to], code))
     except (Absent, Unwritable) as error:
         comment = f"{name} was an instance with a state of its own"
         return _unwritten(draft, to, name, comment, error, draft.source.instance_variable(name))
-
-
-def _instance_value(draft: Draft, name: str, digest: str) -> Any:
-    """Return a stateful instance as it was given. Raises Absent."""
-    values = draft.cursor.context.values
-    if not values.has_value(digest):
-        raise Absent(f"the instance {name} is not here as it was given")
-    return values.by_digest[digest]
 
 
 def _unwritten(

@@ -21,7 +21,7 @@ from ..core.events import MAX_RESULT, Opened
 from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.recorded_data import replace
-from ..core.secrets import is_named_secret, secret_values
+from ..core.secrets import hiding, is_named_secret
 from ..core.text import nearest
 from ..engine.cursor import SessionContext
 from ..engine.opening import checked_count, open_session
@@ -493,7 +493,6 @@ def text_without_secrets(where: str, name: str, value: Any) -> str:
     """Return a value as text. Raises UsageError where the text would hold a secret."""
     text = str(value)
     named = isinstance(value, str) and is_named_secret(name)
-    held = any(secret in text for secret in secret_values(os.environ))
-    if named or held or hasattr(value, "get_secret_value"):
+    if named or hiding(os.environ)(text) != text or hasattr(value, "get_secret_value"):
         raise UsageError(f"{where} holds a secret; a prompt is sent and saved, so it stays out")
     return text

@@ -666,7 +666,13 @@ class Session:
 
     def came_out(self) -> Comparison:
         """Compare a replay, on the right, with the branch that it repeats, on the left."""
-        return _came_out(self.cursor)
+        entries = self.cursor.replay_queue.entries
+        if not entries:
+            raise UsageError(
+                "this session is no replay; session.replay(fresh=True).run() runs every call again"
+            )
+        recorded = Cursor(self.cursor.context, entries[-1].id)
+        return compare(recorded, self.cursor, ("recorded", "now"))
 
     def diff(self, other: Session | str | None = None) -> Comparison:
         """Compare this branch with another one, call by call and object by object.
@@ -674,7 +680,13 @@ class Session:
         `other` is a session, or the name or head of a branch; None is the branch that this
         one left. The other branch is on the left. Raises UsageError where there is none.
         """
-        return _diff(self.cursor, other.cursor if isinstance(other, Session) else other)
+        journal, head, name = self.journal, self.head, self.branch
+        if isinstance(other, Session):
+            theirs = other.branch
+            theirs = f"{theirs} (other)" if theirs == name and other.head != head else theirs
+            return compare(other.cursor, self.cursor, (theirs, name))
+        branch = forked_from(journal, head) if other is None else branch_named(journal, head, other)
+        return compare(Cursor(self.cursor.context, branch.head), self.cursor, (branch.name, name))
 
     # -- files -----------------------------------------------------------------------
 
@@ -768,35 +780,3 @@ def id_of(call: Any) -> str:
     if not isinstance(call_id, str):
         raise UsageError(f"{call!r:.60} is no call; give one of session.calls, or its id")
     return call_id
-
-
-def _diff(cursor: Cursor, other: Cursor | str | None) -> Comparison:
-    """Return how another branch, on the left, differs from the one of a cursor.
-
-    The other is that of a cursor, of a name, or (None) the one that this one left. Raises
-    UsageError where there is none.
-    """
-    journal, name = cursor.context.journal, current_branch(cursor.context.journal, cursor.head).name
-    if isinstance(other, Cursor):
-        theirs = current_branch(other.context.journal, other.head).name
-        theirs = f"{theirs} (other)" if theirs == name and other.head != cursor.head else theirs
-        return compare(other, cursor, (theirs, name))
-    branch = (
-        forked_from(journal, cursor.head)
-        if other is None
-        else branch_named(journal, cursor.head, other)
-    )
-    return compare(Cursor(cursor.context, branch.head), cursor, (branch.name, name))
-
-
-def _came_out(cursor: Cursor) -> Comparison:
-    """Return how a replay, on the right, differs from what was recorded.
-
-    Raises UsageError for a session that is no replay.
-    """
-    entries = cursor.replay_queue.entries
-    if not entries:
-        raise UsageError(
-            "this session is no replay; session.replay(fresh=True).run() runs every call again"
-        )
-    return compare(Cursor(cursor.context, entries[-1].id), cursor, ("recorded", "now"))

@@ -62,7 +62,8 @@ class Pandas:
         is_plain = index.nlevels == 1 and index.name is None and index.dtype.kind in "iu"
         columns = list[Column]()
         for number, label in enumerate(index.names):
-            unnamed = "index" if index.nlevels == 1 else f"level_{number}"
+            # What only numbers the rows takes no name: a column may be named index.
+            unnamed = "" if is_plain else "index" if index.nlevels == 1 else f"level_{number}"
             name = unnamed if label is None else str(label)
             series = index.get_level_values(number).to_series(index=range(len(table)))
             columns.append(Column(name, label, series, "numbers" if is_plain else "index"))

@@ -54,12 +54,12 @@ _KINDS = {
     "IMPORT_NAME": "modules",
 }
 """What the name in an instruction is."""
-_TEXTS = {"str", "repr", "ascii", "format", "print"}
-_FORMATS = {"FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC"}
-"""The functions, and the instructions of an f-string, that make a text of a value."""
+_TEXTS = {"str", "repr", "ascii", "format", "print", ".format", ".format_map"}
+_FORMATS = {"FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "%", "%="}
+"""The functions and methods, and the instructions and operators, that make a text of a value."""
 _ITEMS = {"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"}
-_FILLING = {*dir(list), *dir(dict), *dir(set), *dir(deque)}
-_FILLING -= {*dir(tuple), *dir(frozenset), *dir(MappingProxyType)}
+FILLING = {*dir(list), *dir(dict), *dir(set), *dir(deque)}
+FILLING -= {*dir(tuple), *dir(frozenset), *dir(MappingProxyType)}
 """The methods that change the container that they are called on."""
 
 
@@ -78,12 +78,12 @@ def names_in(code: CodeType) -> Mapping[str, Set[str]]:
         kind = _KINDS.get(step.opname, "")
         # All parts of `a.b[key].append` begin in the source where `a` does.
         begin = step.positions and step.positions[::2]
-        if step.opname in _ITEMS or (kind == "members" and step.argval in _FILLING):
+        if step.opname in _ITEMS or (kind == "members" and step.argval in FILLING):
             names["state"].add(last.get(begin, ""))
         if kind:
             last[begin] = f".{step.argval}" if kind in ("members", "assigned") else step.argval
             names[kind].add(last[begin])
-        if step.opname in _FORMATS or (kind == "variables" and step.argval in _TEXTS):
+        if {step.opname, step.argrepr} & _FORMATS or (kind and last[begin] in _TEXTS):
             names["members"].update(f".{name}" for name in _SHOWING)
     names["variables"].difference_update(code.co_freevars, code.co_cellvars)
     names["state"].update(names["assigned"] if code.co_name not in _MAKING else ())

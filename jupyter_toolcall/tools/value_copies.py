@@ -73,7 +73,8 @@ class _Copier(pickle.Pickler):
         cls = type(value)
         if issubclass(cls, _SHARED):
             return self._share(value)
-        if cls.__module__ == "numpy" and _is_unwritable(value):
+        flags = getattr(value, "flags", None) if cls.__module__ == "numpy" else None
+        if not getattr(flags, "writeable", True):
             # A view of memory that was shared: what is recorded of it can be written to in copies.
             return value.copy().__reduce_ex__(5)
         is_own = is_local(cls.__module__)
@@ -101,10 +102,8 @@ def _shared_part(number: int) -> Any:
 class _CopyReader(pickle.Unpickler):
     def __init__(self, copier: _Copier, read_only: bool) -> None:
         # Any other copy owns its memory: a tool may write to it.
-        buffers = (
-            b.raw().toreadonly() if read_only else bytearray(b.raw()) for b in copier.buffers
-        )
-        super().__init__(io.BytesIO(copier.data.getvalue()), buffers=buffers)
+        parts = (b.raw().toreadonly() if read_only else bytearray(b.raw()) for b in copier.buffers)
+        super().__init__(io.BytesIO(copier.data.getvalue()), buffers=parts)
         self._shared = copier.shared
 
     def find_class(self, module: str, name: str) -> Any:
@@ -114,15 +113,15 @@ class _CopyReader(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _is_unwritable(value: Any) -> bool:
-    return hasattr(value, "flags") and hasattr(value, "copy") and not value.flags.writeable
-
-
 def _refuses_copies(value: Any, cls: Any) -> bool:
     """Return whether a class of the notebook says itself that there is only one of its value."""
     method = getattr(cls, "__deepcopy__", None)
-    is_own = is_local(getattr(method, "__module__", None) or "")
-    return is_own and bool(attempt(deepcopy, value)[1])
+    if is_local(getattr(method, "__module__", None) or "") and attempt(deepcopy, value)[1]:
+        return True
+    # A method of a registry would look for the value in a copy of that, which has it later.
+    parts = cls.__reduce__ is not object.__reduce__ and attempt(reduced, value)[0]
+    finder = getattr(parts[0], "__self__", None) if type(parts) is tuple else None
+    return not isinstance(finder, (type, ModuleType, type(None)))
 
 
 def _reduced_frozen(value: Any) -> Any:

@@ -577,8 +577,8 @@ _LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}
 
 
 _DATA = frozenset(
-    {"argparse", "array", "collections", "datetime", "decimal", "fractions", "ipaddress", "pathlib"}
-    | {"re", "string", "uuid", "zoneinfo", *_LIBRARIES}
+    {"argparse", "array", "collections", "datetime", "decimal", "fractions", "ipaddress"}
+    | {"operator", "pathlib", "re", "string", "uuid", "zoneinfo", *_LIBRARIES}
 )
 """The packages whose values are data, but for generators of random numbers."""
 

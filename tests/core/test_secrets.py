@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from jupyter_toolcall.core.errors import ModelError, ToolcallError
 from jupyter_toolcall.core.events import Call
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.json_data import sendable_data
-from jupyter_toolcall.core.secrets import hiding, is_named_secret
+from jupyter_toolcall.core.secrets import Secrets, hiding, is_named_secret, marker_keys
 from jupyter_toolcall.export import FORMATS
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request, Results
@@ -138,13 +139,9 @@ def test_names_that_only_look_like_it_are_not_recognised(name: str) -> None:
     "value",
     [
         CANARY,
-        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-        "/9j/4AAQSkZJRgABAQEAYABgAAD",
-        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-        "eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJ",
-        "abcdefghijklmnop",
-        "c0rrect-h0rse-battery",
-        "P@ssw0rd1234",
+        *("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "/9j/4AAQSkZJRgABAQEAYABgAAD"),
+        *("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJ"),
+        *("abcdefghijklmnop", "c0rrect-h0rse-battery", "P@ssw0rd1234"),
         'with "quotes" & <signs> 9x',
         "b7f0f1f2-8d5e-4a55-9d5c-0f1e2d3c4b5a",
     ],
@@ -159,22 +156,11 @@ def test_a_long_value_of_a_secrets_variable_is_hidden(value: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "short-1",
-        "elevenchars",
-        "/run/user/1000/keyring/ssh",
-        "/tmp/ssh-XXabAB12/agent.123",
-        "~/.ssh/id_rsa_2048",
-        "C:\\Users\\ann\\key-1a2b",
-        "./creds/x1y2z3q4.json",
-        "creds/service-account-1a2b.json",
-        "1234567890123",
-        "2026-01-01T00:00:00Z",
-        "ann.lee-1985@example.org",
-        "correct horse battery staple",
-        "production-database",
-        "eu-central-1",
-        "customerOrderNumber",
-        "auth.internal.example.com",
+        *("short-1", "elevenchars", "/run/user/1000/keyring/ssh", "/tmp/ssh-XXabAB12/agent.123"),
+        *("~/.ssh/id_rsa_2048", "C:\\Users\\ann\\key-1a2b", "./creds/x1y2z3q4.json"),
+        *("creds/service-account-1a2b.json", "1234567890123", "2026-01-01T00:00:00Z"),
+        *("ann.lee-1985@example.org", "correct horse battery staple", "production-database"),
+        *("eu-central-1", "customerOrderNumber", "auth.internal.example.com"),
         "https://login.example.org/oauth2/v2.0/token",
         "postgres://runner:postgres@db:5432/x1y2z3",
     ],
@@ -275,9 +261,18 @@ def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_sho
     came = [message for message in last.messages if isinstance(message, Results)]
     assert canary not in repr(came)
     assert MARKER in repr(came)
+    session.name_branch(f"with {canary}")
     for what, text in kept(session, tmp_path):
         assert canary not in text, what
         assert NAME in text or what in ("dot", "svg"), what
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+def test_base64_of_a_secret_is_hidden_whatever_stands_before_it(before: str, canary: str) -> None:
+    text = b64encode(f"{before}{canary}:".encode()).decode()
+    hidden = Secrets().hide(text)
+    assert f"{NAME}#base64.{len(before) % 3}}}" in hidden
+    assert Secrets().reveal(hidden, marker_keys(hidden)) == text
 
 
 def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:

@@ -64,16 +64,14 @@ class Mark:
     """A part that is found again by its name."""
 
     text = ""
+    find: Any
 
     def __reduce__(self) -> Any:
-        return find_mark, ("tray",)
+        return self.find, ("tray",)
 
 
-MARKS = {"tray": Mark()}
-
-
-def find_mark(name: str) -> Mark:
-    return MARKS[name]
+MARKS: dict[str, Mark] = {"tray": Mark()}
+Mark.find = MARKS.__getitem__
 
 
 class Locked(Dough):
@@ -275,7 +273,13 @@ def test_a_lock_is_shared_and_the_change_beside_it_is_a_new_object() -> None:
     assert row.note == "not reproducible; its copies share the parts that can't be pickled"
 
 
-def test_a_change_of_a_part_that_all_copies_share_is_marked() -> None:
+@pytest.mark.parametrize("find", [lambda name: MARKS[name], MARKS.get], ids=["own", "method"])
+def test_a_change_of_a_part_that_all_copies_share_is_marked(
+    find: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Mark, "find", staticmethod(find))
+    monkeypatch.setattr(MARKS["tray"], "text", "")
+
     def write(tray: Tray) -> None:
         """Write on its mark, which is the original's."""
         tray.mark.text = "written"

@@ -204,12 +204,34 @@ tools = [add]
 def add(a: int, key: object = lambda a: a - 1) -> int:
     return key(a)
 """,
+    "constants of one block, and variables that are more than one statement says": """
+try:
+    import no_such_module as fast
+    is_fast = True
+except ImportError:
+    fast, is_fast = None, False
+rate, sizes, times = 2, [], 1
+ratio = 1
+sizes.append(3)
+times += 1
+times += 1
+globals().update(ratio=9, more=4)
+def add(a: int) -> int:
+    return a * ratio + more + sizes[0] * times if not (fast or is_fast) else rate
+tools = [add]
+ratio = 100
+""",
     "a partial, whatever holds it": """
 import functools
+class Oven:
+    heat = 5
+    def warm(self, a: int, by: int) -> int:
+        return a + by + self.heat
+oven = Oven()
 def add(a: int, by: int) -> int:
     return a + by
 for f in (functools.partial(add, by=7), functools.partial(add, by=9)):
-    tools = [f]
+    tools = [f, functools.partial(oven.warm, by=7)]
     s = Session(Toolbox(f), Scripted([("add", {"a": 1}), "ok"]), approve="all")
 """,
     "a function below the check for a program": """
@@ -288,6 +310,25 @@ add.__annotations__ = {"a": int}
 tools = [add]
 """,
         "it is a lambda, which has no name that a script can call",
+    ),
+    "a lambda that another one replaced": (
+        """
+key = lambda a: a + 1
+def add(a: int) -> int:
+    return key(a)
+tools = [add]
+globals().update(key=lambda a: a + 9)
+""",
+        "it is key, a lambda, which has no name that a script can call",
+    ),
+    "code without a module": (
+        """
+space = {}
+exec("def add(a: int) -> int: return a + 1", space)
+add = space["add"]
+tools = [add]
+""",
+        "it is add, which no module has under a name",
     ),
     "code without a file": (
         """

@@ -161,6 +161,20 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
     assert "@tool" not in text
 
 
+def test_a_method_of_a_variable_runs_in_the_script_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "till.ipynb"
+    cells = [
+        "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted\nclass Till:\n"
+        "    n = 1\n    def add(self, by: int) -> int:\n        'Add.'\n        self.n += by\n"
+        "        return self.n\ntill = Till()\nmodel = Scripted([('add', {'by': 2}), 'Done.'])",
+        "%%toolchat -m model -t till.add --scheme flat --approve all\nGo.",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in cells]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    execute(path).write(path)
+    assert run(home(sessions_in(path)[0], tmp_path))["result_1"] == 3
+
+
 def test_nothing_of_a_file_runs(tmp_path: Path, lesson: Path) -> None:
     notebook = nbformat.read(lesson, as_version=4)
     opens = f"open({str(tmp_path / 'ran')!r}, 'w')"

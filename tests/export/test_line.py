@@ -38,10 +38,8 @@ def executed(folder: Path, *more: str) -> list[str]:
 def test_a_line_takes_the_last_session_or_a_named_one_home(tmp_path: Path) -> None:
     said = executed(
         tmp_path,
-        "%toolchat export words.py",
-        "%toolchat export words.txt --to py -n words",
-        "%toolchat export words.html",
-        "%toolchat export words.py",
+        *("%toolchat export words.py", "%toolchat export words.txt --to py -n words"),
+        *("%toolchat export words.html", "%toolchat export words.py"),
     )
     assert said[0] == "words.py  (a plain script, one statement a call)\n"
     assert run(tmp_path / "words.py")["word_2"].text == "abab!"

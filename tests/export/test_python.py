@@ -97,12 +97,8 @@ def test_a_file_is_one_statement_a_call_in_order() -> None:
     assert plain(run(path)["fries"]) == plain(session.outputs["fries"])
     lines = [line for line in code(path).splitlines() if line and not line.startswith("#")]
     assert lines == [
-        "potato_1 = Potato()",
-        "sink_1 = Sink()",
-        "oven_1 = Oven()",
-        "plate_1 = Plate()",
-        "potato_2 = potato_1.rinse(sink=sink_1)",
-        "potato_3 = potato_2.peel()",
+        *("potato_1 = Potato()", "sink_1 = Sink()", "oven_1 = Oven()", "plate_1 = Plate()"),
+        *("potato_2 = potato_1.rinse(sink=sink_1)", "potato_3 = potato_2.peel()"),
         'potato_4 = potato_3.slice(shape="STICKS")',
         "fries_1 = oven_1.bake(item=potato_4)",
         "plate_2 = fries_1.plate(plate=plate_1)",

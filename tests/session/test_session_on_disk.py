@@ -258,8 +258,17 @@ def test_a_secret_that_a_tool_sets_and_prints_is_hidden(monkeypatch: pytest.Monk
     assert "{secret:SERVICE_API_KEY}" in session.journal.dumps()
 
 
-def test_verify_says_of_a_call_that_needs_an_approval_here_that_it_waits(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("approve", "what"),
+    [("ask", "waits for your approval"), ("read-only", "is rejected")],
+)
+def test_verify_says_of_a_call_that_may_not_run_here_why(
+    approve: str, what: str, tmp_path: Path
+) -> None:
     begun(approve="all").save(tmp_path / "a.jsonl")
-    found = loaded(tmp_path / "a.jsonl").verify()
-    assert str(found).startswith("call 2, use waits for your approval here")
+    found = Session.load(tmp_path / "a.jsonl", BOX, approve=approve).verify()
+    assert str(found) == (
+        f"call 2, use {what} here, so it did not run again; "
+        "open the session with the approve= that it ran with"
+    )
     assert Session.load(tmp_path / "a.jsonl", BOX, approve="all").verify()

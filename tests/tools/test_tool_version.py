@@ -255,7 +255,7 @@ def test_a_tool_is_the_same_with_what_it_is_not_made_of(tool: str, old: str, new
 
 
 REACHED = """
-    import datetime, functools, math, re
+    import datetime, functools, math, operator, re
     import numpy as np
 
     math = type(math)("math")
@@ -279,6 +279,7 @@ REACHED = """
     client = Client()
     CONF, CLIENTS = {"to": "Ann"}, [Client()]
     DAY, WORD, ROW = datetime.date(2026, 1, 1), re.compile("a"), np.arange(3)
+    FIRST = operator.itemgetter(0)
     helper = lambda: 1
 
     @functools.singledispatch
@@ -290,8 +291,9 @@ REACHED = """
 
     def tool(x):
         client.send()
-        math.floor(f"{client.inner}")
-        return make().go(), client.inner.go(), CONF["to"], CLIENTS, DAY, WORD, ROW, by_type(x)
+        math.floor(3)
+        FIRST([client.inner.go(), CONF["to"], CLIENTS, DAY, WORD, ROW])
+        return make().go(), by_type(x)
 
     def tool_by_text(x):
         import a_notebook
@@ -302,20 +304,11 @@ REACHED = """
 @pytest.mark.parametrize(
     "change",
     [
-        "client.to = 'Eve'",
-        "client.send = lambda: 'Eve'",
-        "client.inner = None",
-        "CLIENTS[0].to = 'Eve'",
-        "CONF.update(to='Eve')",
-        "CLIENTS.append(1)",
-        "Inner.go = lambda self: 2",
-        "Client.send = lambda self: 2",
-        "make = lambda: 2",
-        "DAY = datetime.date(2027, 1, 1)",
-        "WORD = re.compile('b')",
-        "ROW[0] = 7",
-        "by_type.register(int, lambda x: 1)",
-        "Inner.__str__ = lambda self: 'Eve'",
+        *("client.to = 'Eve'", "client.send = lambda: 'Eve'", "client.inner = None"),
+        *("CLIENTS[0].to = 'Eve'", "CONF.update(to='Eve')", "CLIENTS.append(1)"),
+        *("Inner.go = lambda self: 2", "Client.send = lambda self: 2", "make = lambda: 2"),
+        *("DAY = datetime.date(2027, 1, 1)", "WORD = re.compile('b')", "ROW[0] = 7"),
+        *("FIRST = operator.itemgetter(1)", "by_type.register(int, lambda x: 1)"),
         "math.floor = lambda text: 'Eve'",
     ],
 )
@@ -324,6 +317,16 @@ def test_a_tool_is_another_once_anything_that_it_reaches_is_changed(change: str)
     before = fingerprint(space["tool"])
     exec(change, space)
     assert fingerprint(space["tool"]) != before
+
+
+@pytest.mark.parametrize(
+    "text", ["f'{x}'", "str(x)", "'%s' % x", "'{}'.format(x)", "'{x}'.format_map({'x': x})", "x"]
+)
+def test_how_a_value_is_shown_counts_where_code_makes_a_text_of_it(text: str) -> None:
+    space = notebook(f"{REACHED}\n    x = Inner()\n    def show(): return {text}\n")
+    before = fingerprint(space["show"])
+    exec("Inner.__str__ = lambda self: 'Eve'", space)
+    assert (fingerprint(space["show"]) == before) is (text == "x")
 
 
 def test_a_text_beside_getattr_may_be_a_name() -> None:
@@ -337,11 +340,7 @@ def test_a_text_beside_getattr_may_be_a_name() -> None:
     "statement",
     [
         *(
-            "COUNT += x",
-            "LOG.append(x)",
-            "LOG[1:] = [x]",
-            "DONE[x] = 1",
-            "DONE[0] += 1",
+            *("COUNT += x", "LOG.append(x)", "LOG[1:] = [x]", "DONE[x] = 1", "DONE[0] += 1"),
             "del DONE[0]",
         ),
         *("SHELF['a'].append(x)", "SHELF.setdefault(x, []).append(x)", "SHELF['b'] = [x]"),
