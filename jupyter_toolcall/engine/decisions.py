@@ -366,8 +366,10 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         if may_resume(cursor, call):
             return False
         next_entry = cursor.replay_queue.next(state.open)
-        over = call.id in cursor.replay_queue.superseded
-        return over or next_entry is None or call_id_of(next_entry.event) != call.id
+        if next_entry is None or call_id_of(next_entry.event) != call.id:
+            return True
+        # A decision that is not effective, such as one in front of a damaged end, allows nothing.
+        return call.id in cursor.replay_queue.superseded or not next_entry.is_effective
     call = as_repeated(cursor, call)
     try:
         ready, is_scheme_tool = cursor.prepared(call, state)
