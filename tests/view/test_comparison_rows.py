@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session
@@ -115,7 +115,6 @@ def _shown_fact(pair: PairRow, panel: Panel) -> Any:
 # -- the laws ------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
 @given(seeds, st.integers(0, 3))
 def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at: int) -> None:
     found = wild_branches(seed)
@@ -132,7 +131,6 @@ def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at
             assert (row.text is None) == isinstance(compared.text, Same)
 
 
-@settings(max_examples=40, deadline=None)
 @given(seeds)
 @example(0)
 def test_freshness_what_is_looked_at_is_as_it_would_be_told_again(seed: int) -> None:

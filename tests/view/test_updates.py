@@ -175,9 +175,7 @@ def check(panel: Panel, drive: PanelController) -> None:
         assert panel.tables.get(table, {}) == whole.tables.get(table, {}), table
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
+@settings(suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 @given(plans)
 def test_changes_put_together_are_the_whole(plan: Plan) -> None:
     panel = Panel()
