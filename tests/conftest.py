@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests.examples import examples
+from tests.forked_kernels import fork_kernels
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 # Machines are shared: how long a case takes says nothing of the law that it tries.
 settings.register_profile("shared", deadline=None, max_examples=examples(40))
 settings.load_profile("shared")
+# Read where Dask is imported first.
+if sys.platform == "linux":
+    os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
 # What a shell starts in the background ignores it, and would wait for the interrupts of tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -56,6 +61,7 @@ def pytest_collection_finish() -> None:
 def own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path_factory.mktemp("data")))
+        fork_kernels(patch)
         yield
 
 
