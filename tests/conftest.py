@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Machines are shared: how long a case takes says nothing of the law that it tries.
 settings.register_profile("shared", deadline=None, max_examples=examples(40))
 settings.load_profile("shared")
+# Until all modules are imported.
+gc.disable()
 # Read where Dask is imported first.
 if sys.platform == "linux":
     os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"
@@ -53,6 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     # No garbage collection looks at the modules again: that took a fifth of the tests' time.
+    gc.enable()
     gc.collect()
     gc.freeze()
 
