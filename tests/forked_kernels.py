@@ -15,8 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing import spawn
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -30,25 +29,16 @@ IMPORTED = (
 
 
 class ForkedKernel:
-    """The process of a kernel, with the methods of `subprocess.Popen`."""
+    """The process of a kernel, with what a manager of kernels asks of `subprocess.Popen`."""
 
     stdout = stderr = None
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        cwd: str | None = None,
-        stdout: Any = None,
-        stderr: Any = None,
-        **_: Any,
-    ) -> None:
+    def __init__(self, command: Sequence[str], **options: Any) -> None:
         self.stdin = io.BytesIO()
-        streams = [_copied(stdout, 1), _copied(stderr, 2)]
+        streams = [_copied(options.get("stdout"), 1), _copied(options.get("stderr"), 2)]
         ready, started = CONTEXT.Pipe(duplex=False)
-        arguments = [*command], dict(env), cwd, *streams, started
-        self.process: BaseProcess = CONTEXT.Process(target=_run, args=arguments, daemon=True)
+        arguments = [*command], dict(options["env"]), options.get("cwd"), *streams, started
+        self.process = CONTEXT.Process(target=_run, args=arguments, daemon=True)
         prepared = spawn.get_preparation_data
         with pytest.MonkeyPatch.context() as patch:
             # No kernel imports the program that runs the tests.
@@ -59,33 +49,18 @@ class ForkedKernel:
         # Only then is it in a process group of its own, to which signals are sent.
         ready.recv_bytes()
         ready.close()
-
-    @property
-    def pid(self) -> int:
-        return cast(int, self.process.pid)
-
-    @property
-    def returncode(self) -> int | None:
-        return self.process.exitcode
+        self.pid: int = self.process.pid
 
     def poll(self) -> int | None:
-        return self.returncode
+        code: int | None = self.process.exitcode
+        return code
 
-    def wait(self, timeout: float | None = None) -> int:
-        self.process.join(timeout)
-        if self.returncode is None:
-            raise subprocess.TimeoutExpired("a kernel", timeout or 0)
-        return self.returncode
+    def wait(self) -> int | None:
+        self.process.join()
+        return self.poll()
 
     def send_signal(self, number: int) -> None:
-        if self.returncode is None:
-            os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
+        os.kill(self.pid, number)
 
 
 def _copied(stream: Any, default: int) -> Connection:

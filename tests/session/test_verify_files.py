@@ -235,6 +235,7 @@ ACTS = {
         "s.decide('call_2')",
         "s.decide_anew('call_1_2', 'answer', result=1)",
     ),
+    "still waiting": ("s.decide('call_1_1')", "_cut_off(s, 'call_1_2')"),
 }
 
 
@@ -269,12 +270,6 @@ def test_what_was_cut_off_and_run_once_more_comes_out_as_it_did_then(tmp_path: P
     assert str(verify(path)) == "1 session, 3 calls"
     found = verify(changed(path, "return self.grams", "return self.grams + 1"), allow=True)
     assert "call_1_2, Loaf_weigh: " in str(found)
-
-
-def test_what_still_waits_behind_a_cut_comes_out_as_it_was_left(tmp_path: Path) -> None:
-    acts = ("s.decide('call_1_1')", "_cut_off(s, 'call_1_2')")
-    path = by_hand(tmp_path / "hand.ipynb", *acts, own=True)
-    assert str(verify(path)) == "1 session, 2 calls"
 
 
 def test_what_another_machine_approved_runs_only_where_it_is_allowed(
