@@ -14,32 +14,36 @@ from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "jupyter_toolcall")
 """
-LIGHT: dict[str, tuple[str, tuple[str, ...]]] = {
-    "the extension": (SHELL, ("pydantic_core", "jupyter_toolcall.session")),
+LIGHT: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "a first cell": (
-        f"{SHELL}shell.run_cell('from jupyter_toolcall.kitchen import *; potato = Potato()')\n"
-        f'shell.run_cell("{CELL}").raise_error(); jupyter_toolcall.session',
-        ("anthropic", "openai", "graphql", "jsonschema", "nbclient", "nbformat", "pandas"),
+        (SHELL, ("pydantic_core", "jupyter_toolcall.session")),
+        (
+            "shell.run_cell('from jupyter_toolcall.kitchen import *; potato = Potato()')\n"
+            f'shell.run_cell("{CELL}").raise_error(); jupyter_toolcall.session',
+            ("anthropic", "openai", "graphql", "jsonschema", "nbclient", "nbformat", "pandas"),
+        ),
     ),
-    "the list of models": (
-        "import pathlib\n"
-        "from jupyter_toolcall.models.named import models, table\n"
-        "print(table(models({'ANTHROPIC_API_KEY': 'x'}, pathlib.Path('.')), ''))",
-        ("anthropic", "openai", "xllamacpp", "nbformat"),
-    ),
-    "the toolsets": ("import jupyter_toolcall.toolsets", ("pydantic",)),
-    "the toolset of tables": (
-        "from jupyter_toolcall.toolsets import tables",
-        ("pandas", "polars", "pyarrow", "duckdb", "matplotlib"),
-    ),
-    "a model that was not called": (
-        "from jupyter_toolcall.models.anthropic import Claude\n"
-        "from jupyter_toolcall.models.openai import OpenAI\n"
-        "Claude('claude-opus-5-5'), OpenAI('gpt')",
-        ("anthropic", "openai", "httpx2"),
+    "toolsets and models": (
+        ("import jupyter_toolcall.toolsets", ("pydantic",)),
+        (
+            "from jupyter_toolcall.toolsets import tables",
+            ("pandas", "polars", "pyarrow", "duckdb", "matplotlib"),
+        ),
+        (
+            "import pathlib\n"
+            "from jupyter_toolcall.models.named import models, table\n"
+            "table(models({'ANTHROPIC_API_KEY': 'x'}, pathlib.Path('.')), '')",
+            ("anthropic", "openai", "xllamacpp", "nbformat"),
+        ),
+        (
+            "from jupyter_toolcall.models.anthropic import Claude\n"
+            "from jupyter_toolcall.models.openai import OpenAI\n"
+            "Claude('claude-opus-5-5'), OpenAI('gpt')",
+            ("anthropic", "openai", "httpx2"),
+        ),
     ),
 }
-"""Programs, and the modules that none of them imports."""
+"""Of each process, steps in their order, and the modules that none of them has imported by then."""
 
 
 def printed(program: str, folder: Path) -> list[str]:
@@ -52,10 +56,13 @@ def printed(program: str, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("what", LIGHT)
 def test_nothing_heavy_is_imported_for(what: str, tmp_path: Path) -> None:
-    program, heavy = LIGHT[what]
-    look = f"print([name for name in {heavy!r} if name in sys.modules])"
-    # A shell that runs a cell writes `Out[1]: ` in front.
-    assert printed(f"{program}\n{look}", tmp_path)[-1].endswith("[]")
+    # A shell that runs a cell leaves a line unfinished.
+    looks = [
+        f"{step}\nprint(); print([name for name in {heavy!r} if name in sys.modules])"
+        for step, heavy in LIGHT[what]
+    ]
+    lines = [line for line in printed("\n".join(looks), tmp_path) if line.endswith("]")]
+    assert lines == ["[]"] * len(looks)
 
 
 MISSING: list[tuple[str, str, str]] = [
@@ -89,9 +96,10 @@ MISSING: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("module", "program", "error"), MISSING)
-def test_a_package_that_is_missing_is_named_with_what_to_install(
-    module: str, program: str, error: str, tmp_path: Path
-) -> None:
-    tried = f"try:\n    {program}\nexcept Exception as error:\n    print(error)"
-    assert printed(f"sys.modules[{module!r}] = None\n{tried}", tmp_path)[-1] == error
+def test_a_package_that_is_missing_is_named_with_what_to_install(tmp_path: Path) -> None:
+    tried = [
+        f"sys.modules[{module!r}] = None\n"
+        f"try:\n    {program}\nexcept Exception as error:\n    print(error)"
+        for module, program, _ in MISSING
+    ]
+    assert printed("\n".join(tried), tmp_path) == [error for *_, error in MISSING]

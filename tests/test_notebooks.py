@@ -25,7 +25,7 @@ from jupyter_toolcall.storage.notebook_files import (
     with_parsed_rows,
 )
 from jupyter_toolcall.teaching.exercise_proofs import checked_exercises, prove
-from tests.lessons import NAMES, executed
+from tests.lessons import FIRST, NAMES, REPLAYING, executed
 from tests.notebooks import write_notebook
 
 ROOT = Path(__file__).parent.parent
@@ -257,7 +257,7 @@ def test_a_file_says_what_executing_it_says(twice: Twice) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", executed())
+@pytest.mark.parametrize("name", executed(each_time=(FIRST, REPLAYING)))
 def test_the_sessions_of_a_file_come_out_again_without_a_network(name: str) -> None:
     path = ROOT / "notebooks" / name
     found = verify(path)
@@ -296,7 +296,7 @@ def test_a_file_names_no_path_of_a_machine(name: str) -> None:
     assert "site-packages" not in text
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", executed(each_time=(FIRST, REPLAYING)))
 def test_html_holds_each_picture_and_no_script_of_ours(name: str) -> None:
     notebook = read_notebook(ROOT / "notebooks" / name)
     html, _ = HTMLExporter().from_notebook_node(notebook)

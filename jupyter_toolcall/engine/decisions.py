@@ -365,9 +365,10 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
     if call.status == "unknown" or call.open_round is not None:
         if may_resume(cursor, call):
             return False
-        next_entry = cursor.replay_queue.next(state.open)
-        over = call.id in cursor.replay_queue.superseded
-        return over or next_entry is None or call_id_of(next_entry.event) != call.id
+        entry = cursor.replay_queue.next(state.open)
+        # A decision that is not effective, such as one in front of a damaged end, allows nothing.
+        is_next = entry and entry.is_effective and call_id_of(entry.event) == call.id
+        return not is_next or call.id in cursor.replay_queue.superseded
     call = as_repeated(cursor, call)
     try:
         ready, is_scheme_tool = cursor.prepared(call, state)

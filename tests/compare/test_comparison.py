@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -325,7 +325,6 @@ scripts = st.lists(
 PEEL, WEIGH = (("Potato_peel", {"Potato": "Potato#1"}), ("Potato_weigh", {"Potato": "Potato#1"}))
 
 
-@settings(max_examples=40, deadline=None)
 @given(scripts, scripts)
 @example([PEEL, WEIGH], [WEIGH, PEEL])
 def test_every_call_stands_once_in_a_comparison_in_the_order_of_its_branch(

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pydantic
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
@@ -89,7 +89,6 @@ def two_tables(draw: Any) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     return left, right
 
 
-@settings(deadline=None, max_examples=150)
 @given(two_tables())
 def test_frames_of_all_libraries_differ_in_the_cells_that_a_loop_counts(
     tables: tuple[dict[str, list[Any]], dict[str, list[Any]]],
@@ -118,7 +117,6 @@ def test_frames_of_all_libraries_differ_in_the_cells_that_a_loop_counts(
         assert emptied == sum(y is None and x is not None for x, y in pairs[name])
 
 
-@settings(deadline=None, max_examples=60)
 @given(two_tables(), st.sampled_from(MAKERS))
 def test_a_difference_of_frames_reads_from_either_side_and_a_copy_is_the_same(
     tables: tuple[dict[str, list[Any]], dict[str, list[Any]]], make: Maker
@@ -226,7 +224,6 @@ def test_texts_that_become_the_same_bools_are_not_counted_as_changed() -> None:
             assert in_a_line(changed).startswith("x: 1 cell changed, ")
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.none() | st.floats(-1e6, 1e6), min_size=1, max_size=6), st.data())
 def test_libraries_and_objects_agree_on_which_texts_are_the_numbers(
     numbers: list[float | None], data: st.DataObject
@@ -407,7 +404,6 @@ def test_arrays_differ_in_shape_type_elements_and_range() -> None:
     assert isinstance(difference(np.eye(3), np.zeros((3, 3))), Tables)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.integers(0, 3), min_size=2, max_size=3),
     st.sampled_from(["int64", "float64", "bool", "U3", "datetime64[s]", "object", "complex128"]),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -245,7 +245,6 @@ def test_another_model_names_its_branch(kernel: Kernel) -> None:
     assert causes(fresh)[-1][1].startswith("model other:")
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=80), max_size=4, unique=True))
 def test_names_of_branches_are_short_lines_that_differ_and_find_their_branch(
     shapes: list[str],
@@ -537,7 +536,6 @@ def made_of(rows: Rows, branch: BranchRow) -> Mapping[int, tuple[str, str, Any]]
     return {step: found.get(step) or before[step] for step in range(1, branch.calls + 1)}
 
 
-@settings(max_examples=40, deadline=None)
 @given(steps, st.integers(0, 5))
 def test_the_rows_of_a_branch_and_of_what_it_shares_are_all_its_calls(
     plan: list[Step], at: int

@@ -87,7 +87,7 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
     root = folder / "root"
     root.mkdir()
     (folder / "data").mkdir()
-    _spare_builds(folder / "config")
+    _configure(folder / "config", forks=python == sys.executable)
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
     command, env = [str(python), *arguments(place)], environment(folder)
     with running(command, folder, env, lambda: answers(f"{place.url}/api/status")):
@@ -121,10 +121,21 @@ def running(
         process.wait(30)
 
 
-def _spare_builds(config: Path) -> None:
-    """JupyterLab would ask at each load of a page whether it is to be built again, with Node."""
+FORKS = """
+import pytest
+from tests.forked_kernels import fork_kernels
+fork_kernels(pytest.MonkeyPatch())
+"""
+
+
+def _configure(config: Path, *, forks: bool) -> None:
+    """Write what a server reads: whether it forks its kernels, as the tests do.
+
+    JupyterLab would ask at each load of a page whether it is to be built again, with Node.
+    """
     (config / "labconfig").mkdir(parents=True)
     (config / "labconfig" / "page_config.json").write_text(json.dumps({"buildCheck": False}))
+    (config / "jupyter_server_config.py").write_text(FORKS if forks else "")
 
 
 def arguments(place: Place) -> list[str]:

@@ -438,9 +438,7 @@ def refused(session: Session, call_id: str) -> bool:
     st.sampled_from(["ask", "none", "all"]),
     st.randoms(use_true_random=False),
 )
-@settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+@settings(derandomize=True, suppress_health_check=list(HealthCheck))
 def test_each_call_has_one_result_in_call_order_and_a_replay_adds_nothing(
     turns: list[list[Any]], drawn: list[Way], approve: str, order: random.Random
 ) -> None:

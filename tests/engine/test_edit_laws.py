@@ -214,9 +214,7 @@ def check(session: Session, rows: list[Row]) -> None:
 
 
 @given(plans)
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+@settings(suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_does(
     plan: Any,
 ) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
@@ -433,7 +433,6 @@ def driven(kinds: list[str], ends: list[str]) -> tuple[Session, Driven]:
     return done, executor
 
 
-@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from(KINDS), min_size=1, max_size=4),
     st.lists(st.sampled_from(ENDS), max_size=8),

@@ -242,18 +242,23 @@ def test_a_tool_may_ask_ten_times_and_not_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "reason"),
+    ("request_", "resume", "reason"),
     [
-        (InputRequest("Go.", url="javascript:alert(1)"), "no plain address"),
-        (InputRequest("Go.", url="https://good.example@bad.example/"), "no plain address"),
-        (InputRequest("Go.", schema={"type": "object", "properties": 3}), "cannot be shown"),
-        (InputRequest("Go.", schema={"properties": {"x": object()}}), "cannot be shown"),
+        *(
+            (InputRequest("Go.", url=url), str, "no plain address")
+            for url in ("javascript:alert(1)", "https://good.example@bad.example/")
+        ),
+        *(
+            (InputRequest("Go.", schema=schema), str, "cannot be shown")
+            for schema in ({"type": "object", "properties": 3}, {"properties": {"x": object()}})
+        ),
+        (InputRequest("More?"), None, "ask asks for input, and has no `resume` that takes it"),
     ],
 )
-def test_a_question_that_cannot_be_shown_fails_the_call(
-    request_: InputRequest, reason: str
+def test_a_question_that_cannot_be_shown_or_answered_fails_the_call(
+    request_: InputRequest, resume: Any, reason: str
 ) -> None:
-    @tool(resume=lambda *going_on: "done")
+    @tool(resume=resume)
     def ask() -> str:
         """Ask."""
         raise InputRequired({"more": request_})
@@ -261,16 +266,6 @@ def test_a_question_that_cannot_be_shown_fails_the_call(
     model = Scripted([("ask", {}), "Done."])
     session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
     assert reason in session.calls[0].error
-
-
-def test_a_tool_that_asks_and_cannot_go_on_fails() -> None:
-    def ask() -> str:
-        """Ask."""
-        raise InputRequired({"more": InputRequest("More?")})
-
-    model = Scripted([("ask", {}), "Done."])
-    session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
-    assert session.calls[0].error == "ask asks for input, and has no `resume` that takes it"
 
 
 def test_a_secret_in_a_response_reaches_the_tool_and_not_the_journal(

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -227,7 +227,6 @@ chains = st.lists(
 
 
 @given(chains, st.sampled_from("abc"))
-@settings(max_examples=60, deadline=None)
 def test_what_is_outdated_is_exactly_what_a_replay_runs(
     chain: list[tuple[str, list[int]]], edited: str
 ) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -65,7 +65,6 @@ def held(plan: Plan, with_questions: bool, **options: Any) -> Session:
 
 
 @given(PLANS, st.booleans())
-@settings(max_examples=60, deadline=None)
 def test_a_conversation_is_the_same_with_questions_beside_it_and_without(
     plan: Plan, native: bool
 ) -> None:

@@ -380,7 +380,7 @@ class Loose(BaseModel):
 
 
 @given(st.data(), shapes)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_result_that_is_told_and_passed_back_as_it_is_told_is_the_same_value(
     data: Any, shape: Any
 ) -> None:

@@ -78,7 +78,6 @@ PAIRS = st.recursive(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(PAIRS)
 def test_whatever_json_can_hold_is_read_as_json(pair: tuple[Any, Any]) -> None:
     assert json.loads(sent_request(pair[0]).messages[-1].results[0].content) == {"result": pair[1]}
@@ -183,7 +182,7 @@ def test_a_result_longer_than_the_limit_is_read_in_parts(
     assert offered == [False, *[True] * (len(offered) - 1)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(max_size=900), st.integers(1, 900))
 def test_a_text_that_is_an_input_is_sent_whole_up_to_the_limit(text: str, limit: int) -> None:
     sent = sent_request(inputs={"letter": text}, max_result=limit).system

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -75,16 +74,11 @@ def untimed(runs: Iterator[Run]) -> list[Run]:
 
 def test_runs_that_overlap_come_to_the_same_as_one_after_the_other() -> None:
     tasks = tasks_in(FILE)
-    alone = untimed(compare(tasks, SCHEMES, attempts=2))
-    assert untimed(compare(tasks, SCHEMES, attempts=2, jobs=5)) == alone
-    assert untimed(compare(tasks, SCHEMES, attempts=2, executor="threads")) == alone
-
-
-def test_whole_runs_on_processes_come_to_the_same() -> None:
-    tasks = tasks_in(FILE)
     executor_named("processes", "executor").shutdown()
     alone = untimed(compare(tasks, SCHEMES, attempts=2))
-    assert untimed(compare(tasks, SCHEMES, attempts=2, executor="processes")) == alone
+    others: list[dict[str, Any]] = [{"jobs": 5}, {"executor": "threads"}, {"executor": "processes"}]
+    for options in others:
+        assert untimed(compare(tasks, SCHEMES, attempts=2, **options)) == alone
 
 
 def test_requests_of_runs_overlap() -> None:
@@ -255,20 +249,28 @@ def client() -> Iterator[Client]:
     "ignore::ResourceWarning",
     "ignore::pytest.PytestUnraisableExceptionWarning",
 )
-def test_a_run_whose_dask_worker_is_killed_starts_once_and_runs_next_time(
-    client: Client, tmp_path: Path
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("dask", "the worker tcp://"), ("processes", "its worker was lost")]
+)
+def test_a_run_whose_worker_is_killed_starts_once_and_runs_next_time(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, reason: str
 ) -> None:
     path = tmp_path / "killing.py"
     path.write_text(KILLING)
     (tmp_path / "kill").touch()
     tasks = tasks_in(path)
-    executor = executor_named(client, "executor")
+    executor = executor_named("processes", "executor")
+    executor.shutdown()
+    if kind == "dask":
+        executor = executor_named(request.getfixturevalue("client"), "executor")
+    options: dict[str, Any] = {"executor": executor if kind == "dask" else kind, "jobs": 1}
     with ResultsFolder.opened(tmp_path / "results") as results:
-        runs = list(compare(tasks, ["flat"], executor=executor, jobs=1, results=results))
+        runs = list(compare(tasks, ["flat"], results=results, **options))
         (lost,) = [run for run in runs if not run.solved]
-        assert lost.reason.startswith("the worker tcp://")
+        assert reason in lost.reason
+        assert not (tmp_path / "kill").exists()
         assert len((tmp_path / "log").read_text().split()) == 6
-        again = list(compare(tasks, ["flat"], executor=executor, jobs=1, results=results))
+        again = list(compare(tasks, ["flat"], results=results, **options))
     assert [run.solved for run in again] == [True] * 6
     assert len((tmp_path / "log").read_text().split()) == 7
 
@@ -307,20 +309,3 @@ def test_a_scheduler_that_does_not_answer_is_named_in_one_line(
     assert cli.main(words) != 0
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("toolcall: executor: no Dask scheduler answers at tcp://127.0.0.1:9 (")
-
-
-def test_a_run_whose_worker_is_killed_is_not_kept_and_runs_next_time(tmp_path: Path) -> None:
-    path = tmp_path / "killing.py"
-    path.write_text(KILLING)
-    (tmp_path / "kill").touch()
-    tasks = tasks_in(path)
-    executor_named("processes", "executor").shutdown()
-    with ResultsFolder.opened(tmp_path / "results") as results:
-        runs = list(compare(tasks, ["flat"], executor="processes", jobs=1, results=results))
-        lost = [run for run in runs if not run.solved]
-        assert len(lost) == 1
-        assert "its worker was lost" in lost[0].reason
-        assert os.path.exists(tmp_path / "kill") is False
-        again = list(compare(tasks, ["flat"], executor="processes", jobs=1, results=results))
-    assert [run.solved for run in again] == [True] * 6
-    assert len((tmp_path / "log").read_text().split()) == 7

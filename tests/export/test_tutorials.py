@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from jupyter_toolcall.storage.notebook_files import execute
-from tests.lessons import executed
+from tests.lessons import FIRST, REPLAYING, executed
 
 ROOT = Path(__file__).parent.parent.parent
 NO_PYTHON = {"08_graphql.ipynb"}
@@ -80,7 +80,7 @@ def taken_home(tmp_path_factory: pytest.TempPathFactory) -> TakeHome:
     return taken
 
 
-@pytest.mark.parametrize("name", executed())
+@pytest.mark.parametrize("name", executed(each_time=(FIRST, REPLAYING)))
 def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
     name: str, taken_home: TakeHome
 ) -> None:
@@ -96,6 +96,7 @@ def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
         assert name in WITH_TOOLSET or not ours
 
 
+@pytest.mark.long
 def test_an_exported_notebook_runs_from_cell_to_cell(
     taken_home: TakeHome,
 ) -> None:

@@ -18,16 +18,17 @@ FEW = ("unmarked", "decided")
 SEED = 20_260_101
 SIZES: Mapping[str, Mapping[str, Part]] = {
     "few": {
-        "kills": lambda: kills.run(100, SEED),
+        "kills": lambda: kills.run(300, SEED, FEW),
         "power": lambda: power.run(400, SEED),
-        "failing": lambda: failing.run(FEW),
+        # What an error is called changes the message alone.
+        "failing": lambda: failing.run(FEW, failing.FULL),
         "damage": lambda: damage.run(23),
         "races": lambda: races.run(40, SEED),
-        "effects": lambda: effects.run(70, 40, SEED),
+        "effects": lambda: effects.run(50, 40, SEED),
         "interrupts": lambda: interrupts.run(170, SEED),
     },
     "some": {
-        "kills": lambda: kills.run(300, SEED),
+        "kills": lambda: kills.run(1_000, SEED),
         "power": lambda: power.run(1_000, SEED),
         "failing": lambda: failing.run(FEW),
         "damage": lambda: damage.run(23),

@@ -231,3 +231,4 @@ STORIES = (
         unasked=frozenset({4}),
     ),
 )
+NAMES = frozenset(story.name for story in STORIES)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Session, Toolbox, from_graphql
@@ -292,7 +292,6 @@ TURNS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(TURNS, min_size=1, max_size=3), st.sampled_from(list(SCRIPTS)), st.data())
 def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
     parts: list[list[Turn]], scheme: str, data: st.DataObject

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
@@ -108,7 +108,6 @@ turns: st.SearchStrategy[list[Any]] = st.lists(
 
 
 @given(turns=turns, prompts=st.lists(words.filter(str.strip), min_size=1, max_size=3))
-@settings(max_examples=60, deadline=None)
 def test_any_recording_says_the_same_again(
     tmp_path_factory: pytest.TempPathFactory, turns: list[Any], prompts: list[str]
 ) -> None:

@@ -84,7 +84,7 @@ def session_of(*calls: Any, tools: Any = (shout,), approve: Any = "none", **more
 
 
 @given(st.lists(st.sampled_from(CHANGES), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_a_session_is_the_same_with_previews_and_without(changes: Any) -> None:
     calls = [(f"tables_{name}", arguments) for name, arguments in changes]
     data: dict[str, Any] = {"tools": [tables], "inputs": {"hotels": HOTELS}}

@@ -17,6 +17,7 @@ from jupyter_toolcall.core.state import START
 from jupyter_toolcall.schemes import Flat, Native
 from jupyter_toolcall.schemes.messages import Assistant, Reply
 from tests.engine.test_linear_cost import work
+from tests.examples import examples
 
 
 class WeatherTool:
@@ -380,7 +381,6 @@ def test_the_names_of_two_tools_are_the_name_of_none() -> None:
     assert calls('<tool-call tool="note" function="stop"/>') == [("note_stop", {})]
 
 
-@settings(deadline=None)
 @given(st.lists(ARGUMENTS, min_size=1, max_size=3), WORDS)
 def test_what_is_written_is_read_back(many: list[dict[str, Any]], city: str) -> None:
     said = [("note", each) for each in many] + [("weather_get_for_city", {"city": city})]
@@ -392,7 +392,6 @@ def test_what_is_written_is_read_back(many: list[dict[str, Any]], city: str) -> 
 NAMES = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True)
 
 
-@settings(deadline=None)
 @given(NAMES, NAMES, st.dictionaries(WORDS.filter(str.strip), WORDS, max_size=3))
 def test_any_name_is_read_back(group: str, function: str, arguments: dict[str, str]) -> None:
     names = {key.strip(): value for key, value in arguments.items()}
@@ -407,7 +406,7 @@ SHARDS = st.text("<>/=\"'& tolcarpmen-_![]DAT", max_size=8) | st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=examples(100))
 @given(ARGUMENTS, st.data())
 def test_no_damage_makes_an_answer_of_a_call(
     arguments: dict[str, Any], data: st.DataObject
@@ -432,7 +431,6 @@ PIECES = (
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
-@settings(deadline=None)
 @given(HOSTILE, st.sampled_from(["think", "thinking", "THINK"]))
 def test_no_call_runs_that_a_model_writes_while_it_thinks(text: str, name: str) -> None:
     for thought in (f"<{name}>{text}</{name}>", f"<tool-calls>{CALL}</tool-calls></{name}>"):
@@ -444,7 +442,7 @@ def test_no_call_runs_that_a_model_writes_while_it_thinks(text: str, name: str) 
     assert calls(f"I write `<{name}>`. {CALL}") == [OSLO]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(100))
 @given(HOSTILE)
 def test_no_text_raises_however_it_mixes_the_forms(text: str) -> None:
     for call in read(text):

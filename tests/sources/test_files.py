@@ -154,9 +154,7 @@ def test_sizes_are_capped(folder: Path) -> None:
     assert not (folder / "much.txt").exists()
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["..", ".", "", "/", "\\", "reports", "secret.txt", "inside", "~",
                                  "\0", "CON", "x", ":", "%2e", "\u202e", " "]), max_size=7),
        st.sampled_from(["/", "", "\\", "//"]))  # fmt: skip

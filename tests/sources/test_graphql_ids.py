@@ -183,9 +183,7 @@ TREES = st.recursive(
 )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(NAMES, NAMES, st.lists(NAMES, max_size=3), TREES)
 def test_the_name_of_an_object_never_reaches_a_server(
     box: Toolbox, server: Server, subject: str, body: str, others: list[str], tree: Any

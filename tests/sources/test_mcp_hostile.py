@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -323,47 +323,44 @@ def requests(log: Path) -> str:
     return log.read_text(errors="replace") if log.exists() else ""
 
 
+def interrupted(act: Callable[[], object], when: Callable[[], Any]) -> None:
+    thread = interrupt_when(when)
+    with pytest.raises(KeyboardInterrupt):
+        act()
+    thread.join()
+
+
+def asked(address: str) -> Session:
+    model = Scripted([("ping", {}), "Done."])
+    return Session(from_mcp(address), model, scheme="flat", approve="all").ask("Go.")
+
+
 @pytest.mark.parametrize("name", ["silent", "garbage"])
 def test_an_interrupt_ends_the_wait_for_a_server_that_does_not_start(
     tmp_path: Path, name: str
 ) -> None:
     log = tmp_path / "log"
     with address_of("stdio", name, tmp_path) as address:
-        thread = interrupt_when(lambda: "server/discover" in requests(log))
-        with pytest.raises(KeyboardInterrupt):
-            from_mcp(address)
-        thread.join()
+        interrupted(lambda: from_mcp(address), lambda: "server/discover" in requests(log))
 
 
 def test_an_interrupt_ends_the_wait_for_a_web_server_that_does_not_answer() -> None:
     with hostile_mcp.serving("silent") as (url, sent):
-        thread = interrupt_when(lambda: sent)
-        with pytest.raises(KeyboardInterrupt):
-            from_mcp(url)
-        thread.join()
+        interrupted(lambda: from_mcp(url), lambda: sent)
 
 
 @pytest.mark.parametrize("name", ["silent-call", "wrong-ids", "garbage-call", "partial"])
 def test_an_interrupt_ends_a_call_that_is_never_answered(tmp_path: Path, name: str) -> None:
     log = tmp_path / "log"
     with address_of("stdio", name, tmp_path) as address:
-        model = Scripted([("ping", {}), "Done."])
-        session = Session(from_mcp(address), model, scheme="flat", approve="all").ask("Go.")
-        thread = interrupt_when(lambda: "tools/call" in requests(log))
-        with pytest.raises(KeyboardInterrupt):
-            session.run()
-        thread.join()
+        session = asked(address)
+        interrupted(session.run, lambda: "tools/call" in requests(log))
     assert session.calls[0].status == "interrupted"
 
 
 def test_an_interrupt_ends_an_event_stream_that_never_ends() -> None:
     with stream_without_end() as (url, web):
-        model = Scripted([("ping", {}), "Done."])
-        session = Session(from_mcp(url), model, scheme="flat", approve="all").ask("Go.")
-        thread = interrupt_when(lambda: b"tools/call" in web.asked[-1].body)
-        with pytest.raises(KeyboardInterrupt):
-            session.run()
-        thread.join()
+        interrupted(asked(url).run, lambda: b"tools/call" in web.asked[-1].body)
 
 
 @contextmanager

@@ -163,7 +163,7 @@ ATTEMPTS += [(function.__name__, {}) for function in OWN for _ in range(2)]
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_nothing_that_is_sent_depends_on_a_withheld_value(engine: str, seed: int) -> None:
     runs = list[list[str]]()
-    for withheld in OTHERS:
+    for withheld in OTHERS if engine == ENGINES[0] else OTHERS[:2]:
         value = table(engine, {**DATA, "ssn": withheld})
         steps = steps_of_a_model(random.Random(seed), type(value).__name__)
         session = session_of(Toolbox(CAREFUL, *OWN), value, steps)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.figure import Figure
 
 from jupyter_toolcall.storage.notebook_files import cell_sources
 from jupyter_toolcall.teaching import check
@@ -155,6 +156,18 @@ ANSWERS: list[tuple[str, str, int, str]] = [
 ]
 
 
+SAVEFIG = Figure.savefig
+
+
+def saved_coarsely(figure: Figure, target: Any, **options: Any) -> None:
+    """Draw a plot without its axes and its layout, which take the most time: no check sees them."""
+    figure.set_layout_engine("none")
+    with pytest.MonkeyPatch.context() as patch:
+        for axes in figure.axes:
+            patch.setattr(axes, "axison", False)
+        SAVEFIG(figure, target, **{**options, "dpi": 20})
+
+
 @pytest.fixture(scope="module")
 def shell() -> Iterator[InteractiveShell]:
     """A shell that runs the cells of lessons, in the folder of the lessons."""
@@ -162,6 +175,7 @@ def shell() -> Iterator[InteractiveShell]:
         patch.chdir(LESSONS)
         # Other code may have its own `_` there, as gettext and doctest do: IPython sets none then.
         patch.setattr(builtins, "_", None, raising=False)
+        patch.setattr(Figure, "savefig", saved_coarsely)
         yield InteractiveShell.instance()
         InteractiveShell.clear_instance()
 

@@ -30,6 +30,7 @@ from jupyter_toolcall.teaching.magic_commands import TeachingPanel
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
+from tests.examples import examples
 from tests.notebooks import write_notebook
 
 BOX = Toolbox(Potato)
@@ -147,7 +148,7 @@ def note(words: str) -> str:
     return f"noted {words}"
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(15))
 @given(TURNS, st.sampled_from(["new", "walked", "fresh", "forked", "beside"]))
 def test_nothing_of_a_reply_is_told_before_its_guess(
     turns: list[list[tuple[str, str]]], how: str

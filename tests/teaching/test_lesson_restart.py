@@ -66,9 +66,8 @@ def test_a_lesson_is_the_same_when_it_is_opened_again_and_in_a_copied_folder(
     folder.mkdir()
     first = opened(folder, data, SET_UP, SESSION, CALLS, EDIT)
     assert "2 branches" in first[-1]
-    for _ in range(2):
-        again = opened(folder, data, SET_UP, SESSION, CALLS, EDIT)
-        assert again == [notice(data, folder), *first]
+    again = opened(folder, data, SET_UP, SESSION, CALLS, EDIT)
+    assert again == [notice(data, folder), *first]
     shutil.copytree(folder, copy)
     assert opened(copy, data, SET_UP, SESSION, CALLS, EDIT) == first
 

@@ -84,35 +84,37 @@ class Nest:
     inner: list[Nest]
 
 
-@pytest.mark.parametrize(
-    "annotation",
-    [Callable[[int], int], Callable, type, type[Potato], dict[Potato, int], Iterator[int]],
-)
-def test_a_parameter_that_has_no_schema_is_named_with_the_reason(annotation: Any) -> None:
+def taking(annotation: Any) -> Callable[..., str]:
+    """Return a function with a parameter of a type."""
+
     def cook(dish: str, then: Any) -> str:
         return "done"
 
     cook.__annotations__["then"] = annotation
-    with pytest.raises(DefinitionError, match=r"cook: the parameter 'then'.*no JSON Schema.*take"):
-        Toolbox(Potato, cook)
+    return cook
 
 
-def test_a_type_that_holds_itself_and_objects_is_refused() -> None:
-    def cook(nest: Nest) -> str:
-        return "done"
-
-    with pytest.raises(
-        DefinitionError, match="cook: the parameter 'nest' has a type that holds itself"
-    ):
-        Toolbox(Potato, cook)
+NO_SCHEMA = (Callable[[int], int], Callable, type, type[Potato], dict[Potato, int], Iterator[int])
+OTHER_POTATO = type("Potato", (), {"__module__": "elsewhere", "peel": lambda self: None})
 
 
-def test_a_type_that_is_not_known_is_named_with_its_parameter() -> None:
-    def cook(dish: str, how: Missing) -> str:
-        return "done"
-
-    with pytest.raises(DefinitionError, match=r"cook: the parameter 'how'.*Missing.*import it"):
-        Toolbox(cook)
+@pytest.mark.parametrize(
+    ("sources", "types", "said"),
+    [
+        *(([taking(a)], [], "'then'.*no JSON Schema.*take") for a in NO_SCHEMA),
+        ([taking(Nest)], [], "cook: the parameter 'then' has a type that holds itself"),
+        ([taking("Missing")], [], r"cook: the parameter 'then'.*Missing.*import it"),
+        *(([thing], [], "is no tool") for thing in (5, "text", None, {"a": 1}, object())),
+        ([lambda: 1], [], r"<lambda>.*@tool\(name="),
+        ([taking(str)] * 2, [], "two tools are named 'cook'"),
+        ([], [OTHER_POTATO], "two types are named 'Potato'"),
+    ],
+)
+def test_tools_that_cannot_be_made_are_refused_with_the_name_and_the_reason(
+    sources: list[Any], types: list[type], said: str
+) -> None:
+    with pytest.raises(DefinitionError, match=said):
+        Toolbox(Potato, *sources, types=types)
 
 
 def test_a_returned_type_that_is_not_known_does_no_harm() -> None:
@@ -134,30 +136,6 @@ def test_a_function_whose_object_can_never_be_is_refused_when_the_session_opens(
         return Plate()
 
     Session(Toolbox(serve, buy))
-
-
-@pytest.mark.parametrize("thing", [5, "text", None, {"a": 1}, object()])
-def test_what_is_no_tool_is_refused(thing: object) -> None:
-    with pytest.raises(DefinitionError, match="is no tool"):
-        Toolbox(thing)
-
-
-def test_a_name_that_models_do_not_take_is_refused() -> None:
-    with pytest.raises(DefinitionError, match=r"<lambda>.*@tool\(name="):
-        Toolbox(lambda: 1)
-
-
-def test_a_name_that_two_tools_have_is_refused() -> None:
-    def one() -> None: ...
-
-    with pytest.raises(DefinitionError, match="two tools are named 'one'"):
-        Toolbox(one, one)
-
-
-def test_a_name_that_two_types_have_is_refused() -> None:
-    other = type("Potato", (), {"__module__": "elsewhere", "peel": lambda self: None})
-    with pytest.raises(DefinitionError, match="two types are named 'Potato'"):
-        Toolbox(Potato, types=[other])
 
 
 @pytest.mark.parametrize("name", ["save", "selectTools"])

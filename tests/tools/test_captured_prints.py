@@ -90,7 +90,7 @@ def streams_of(stream: Any) -> Iterator[Any]:
 
 
 @given(st.permutations([0, 0, 1, 1, 2, 2]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_sessions_in_threads_overlap_in_any_order_and_each_records_its_own_prints(
     order: list[int],
 ) -> None:

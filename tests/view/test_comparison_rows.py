@@ -24,6 +24,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
+from tests.examples import examples
 from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
 
 seeds = st.integers(0, 10_000)
@@ -115,7 +116,7 @@ def _shown_fact(pair: PairRow, panel: Panel) -> Any:
 # -- the laws ------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(15))
 @given(seeds, st.integers(0, 3))
 def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at: int) -> None:
     found = wild_branches(seed)
@@ -132,7 +133,7 @@ def test_agreement_the_rows_of_any_two_branches_say_what_diff_says(seed: int, at
             assert (row.text is None) == isinstance(compared.text, Same)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15))
 @given(seeds)
 @example(0)
 def test_freshness_what_is_looked_at_is_as_it_would_be_told_again(seed: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -44,7 +44,6 @@ def size(value: Any) -> int:
     return len(json.dumps(sendable_data(preview(value))))
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.one_of(
         st.text(max_size=9_000),

@@ -13,6 +13,7 @@ from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
+from tests.examples import examples
 
 
 def drawn(rows: Rows) -> list[ObjectRow]:
@@ -24,11 +25,11 @@ def node(row: CallRow | ObjectRow) -> str:
     return row.same or row.id
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(examples(8)))
 def test_two_calls_are_one_node_exactly_if_a_comparison_with_the_shown_branch_says_the_same(
     seed: int,
 ) -> None:
-    session = branching_session(seed, 4 + seed, branches=5)
+    session = branching_session(seed, 4 + 3 * seed, branches=5)
     rows = all_rows(session.cursor, "")
     by_branch: dict[str, dict[str, CallRow]] = {}
     for row in rows.calls:
@@ -47,9 +48,9 @@ def test_two_calls_are_one_node_exactly_if_a_comparison_with_the_shown_branch_sa
     assert compared or len(by_branch) == 1
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(examples(8)))
 def test_a_row_is_drawn_as_a_row_that_is_drawn_and_no_branch_has_two_at_one_node(seed: int) -> None:
-    rows = all_rows(branching_session(seed, 4 + seed, branches=5).cursor, "")
+    rows = all_rows(branching_session(seed, 4 + 3 * seed, branches=5).cursor, "")
     table: tuple[tuple[CallRow | ObjectRow, ...], ...] = (rows.calls, rows.objects)
     for some in table:
         by_id = {row.id: row for row in some}

@@ -71,9 +71,9 @@ def overlaps(picture: ElementTree.Element) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(examples(50)))
+@pytest.mark.parametrize("seed", range(examples(20)))
 def test_no_box_pill_or_label_lies_on_another(seed: int) -> None:
-    session = branching_session(seed, 3 + seed % 40, branches=1 + seed % 5)
+    session = branching_session(seed, 3 + 2 * seed % 40, branches=1 + seed % 5)
     graph, picture = drawn(all_rows(session.cursor, ""))
     assert not graph.error
     assert len(boxes(picture)) >= len(graph.nodes)
@@ -96,7 +96,7 @@ def table(count: int, preview: Preview) -> Rows:
     return Rows((SessionRow(says="Finished"),), tuple(calls), tuple(objects))
 
 
-@pytest.mark.parametrize("count", [3, 60, 1_000, 10_000])
+@pytest.mark.parametrize("count", [3, 60, 2_000])
 def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     cells = (("ada", "1"), ("bob", "2"), ("eve", "3"))
     shown = table(count, Preview(caption="30 × 3", columns=("name", "price"), cells=cells))

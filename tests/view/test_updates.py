@@ -17,6 +17,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 from jupyter_toolcall.view.graph import with_graph
 from jupyter_toolcall.view.view_rows import ViewRows
+from tests.examples import examples
 
 TABLES = ("session", "calls", "objects", "tools", "messages", "branches", "graph")
 
@@ -175,9 +176,7 @@ def check(panel: Panel, drive: PanelController) -> None:
         assert panel.tables.get(table, {}) == whole.tables.get(table, {}), table
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 @given(plans)
 def test_changes_put_together_are_the_whole(plan: Plan) -> None:
     panel = Panel()
