@@ -101,8 +101,7 @@ def fits_in(objects: Container[str], plain: Collection[str]) -> Fits:
 
 
 def _takes_text(schema: Schema) -> bool:
-    branches = schema.get("anyOf", ())
-    return schema.get("pattern") == NAME_OR_TEXT or any(map(_takes_text, branches))
+    return schema.get("pattern") == NAME_OR_TEXT or any(map(_takes_text, schema.get("anyOf", ())))
 
 
 def takes_values(schema: Schema) -> bool:
@@ -132,12 +131,8 @@ def named_paths(schema: Schema, value: Any, fitting: Fits) -> dict[Path, str]:
 
 def fits_plain(plain: Collection[str]) -> Fits:
     """Return a test whether a text names plain data and the schema takes a value."""
-
-    def fitting(schema: Schema, text: str) -> bool:
-        # Where an object is taken too, a name is resolved once: what its value says is no name.
-        return text in plain and takes_values(schema) and not _takes_text(schema)
-
-    return fitting
+    # Where an object is taken too, a name is resolved once: what its value says is no name.
+    return lambda schema, text: text in plain and takes_values(schema) and not _takes_text(schema)
 
 
 def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = fits) -> Any:
@@ -170,19 +165,13 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
     match value:
         case str() if _takes_text(schema):
             return value
-        case list() if (
-            schema.get("items") or schema.get("prefixItems") or _is_open(schema, "array")
-        ):
+        case list() if _has_parts(schema, "array", "items", "prefixItems"):
             schemas = chain(schema.get("prefixItems", ()), repeat(schema.get("items")))
             return [
                 _walk(part, item, defs, (*path, str(index)), seek)
                 for index, (part, item) in enumerate(zip(schemas, value, strict=False))
             ]
-        case dict() if (
-            schema.get("properties")
-            or schema.get("additionalProperties")
-            or _is_open(schema, "object")
-        ):
+        case dict() if _has_parts(schema, "object", "properties", "additionalProperties"):
             named, other = schema.get("properties", {}), schema.get("additionalProperties")
             return {
                 key: _walk(named.get(key, other), item, defs, (*path, key), seek)
@@ -191,11 +180,12 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
     return _branches(schema, value, defs, path, seek)
 
 
-def _is_open(schema: Schema, kind: str) -> bool:
-    """Return whether a schema leaves the parts of a value of this kind open, so that they may be
-    names of plain data."""
-    is_text = schema.get("type", kind) != kind or "pattern" in schema
-    return not is_text and not any(schema.get(key) for key in _BRANCHES)
+def _has_parts(schema: Schema, kind: str, *keys: str) -> bool:
+    """Return whether a schema says what the parts of a value of this kind are, or leaves them open,
+    so that they may be names of plain data."""
+    is_other = schema.get("type", kind) != kind or "pattern" in schema
+    is_open = not is_other and not any(map(schema.get, _BRANCHES))
+    return is_open or any(map(schema.get, keys))
 
 
 def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
