@@ -138,12 +138,14 @@ class Rule:
                 _time(day)
             except (ValueError, OverflowError):
                 raise UsageError(f"{day!r:.60} is no date; write 2026-12-24") from None
+        if not isinstance(self.arguments, Mapping):
+            raise UsageError(f"the rule for {self.tool}: write its arguments as {{name: schema}}")
         validators = {}
         for name, schema in self.arguments.items():
             try:
                 validators[name] = schema_validator(schema, RegexOptions())
             except (ValidationError, ValueError, TypeError) as error:
-                problem = f"{schema!r:.60} is no JSON Schema ({error!s:.200})"
+                problem = f"{schema!r:.60} is no JSON Schema ({str(error).splitlines()[0]:.200})"
                 raise UsageError(f"the rule for {self.tool}: {name}: {problem}") from None
         object.__setattr__(self, "_validators", validators)
 

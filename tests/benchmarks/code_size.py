@@ -18,10 +18,10 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_300,
-    "core + engine + session": 8_334,
+    "core + engine + session": 8_332,
     "tools": 3_545,
     "sources": 5_950,
-    "jupyter": 4_296,
+    "jupyter": 4_295,
     "view": 1_897,
     "models": 2_123,
     "export": 2_674,
@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_498,
     "teaching + evaluation": 2_007,
     "storage": 1_007,
-    "rules, budgets, origins, previews": 1_598,
+    "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_489,
+    "all": 38_488,
     "Python files": 259,
-    "Python tests": 52_308,
+    "Python tests": 52_350,
     "TypeScript": 11_460,
 }
 """Of each row, how many lines of code, files or lines there may be."""

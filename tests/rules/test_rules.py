@@ -317,8 +317,14 @@ def test_a_pattern_is_matched_in_linear_time() -> None:
     evil = Rule("pay", "refuse", {"to": {"pattern": "^(a+)+$"}})
     assert asked(evil, to="a" * 5_000 + "b").calls[0].status == "proposed"
     assert asked(evil, to="a" * 5_000).calls[0].status == "rejected"
-    with pytest.raises(UsageError, match="is no JSON Schema"):
-        Rule("pay", "refuse", {"to": {"pattern": "^(?=a)"}})
+
+
+def test_what_is_no_condition_is_refused_in_one_line() -> None:
+    wrong: list[Any] = [{"to": {"pattern": "^(?=a)"}}, {"to": 3}, "to", [{"to": {}}], None]
+    for arguments in wrong:
+        with pytest.raises(UsageError, match=r"^the rule for pay: .*(Schema|schema)") as raised:
+            Rule("pay", "refuse", arguments)
+        assert len(str(raised.value).splitlines()) == 1
 
 
 # -- one question after an edit -------------------------------------------------------------------
