@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.call_record import objects_of
 from ..core.errors import Absent
-from ..core.events import Decided, Event, Finished, Made, Many, Opened, Started, to_json
+from ..core.events import Decided, Event, Failed, Finished, Made, Many, Opened, Started, to_json
 from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
 from ..core.state_fold import state_at
@@ -149,8 +149,11 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
             return f"{_where(was, cursor)} was recorded, and did not come about again"
         if was is None:
             return f"{_where(now, cursor)} was not recorded"
-        if isinstance(was.event, Started) and isinstance(now.event, Decided):
-            return f"{_where(was, cursor)} is rejected here{_NOT_RUN}"
+        match was.event, now.event:
+            case Started(), Decided():
+                return f"{_where(was, cursor)} is rejected here{_NOT_RUN}"
+            case Started(), Finished(outcome=Failed(message)):
+                return f"{_where(was, cursor)} cannot run here: {visible_text(message, 300)}"
         if was.id != now.id:
             difference = first_difference(to_json(was.event), to_json(now.event))
             return f"{_where(was, cursor)}: {difference}"

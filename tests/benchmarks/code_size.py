@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_300,
-    "core + engine + session": 8_332,
+    "core + engine + session": 8_335,
     "tools": 3_545,
     "sources": 5_950,
     "jupyter": 4_295,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_488,
+    "all": 38_491,
     "Python files": 259,
-    "Python tests": 52_350,
+    "Python tests": 52_353,
     "TypeScript": 11_460,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -272,3 +272,6 @@ def test_verify_says_of_a_call_that_may_not_run_here_why(
         "open the session with the approve= that it ran with"
     )
     assert Session.load(tmp_path / "a.jsonl", BOX, approve="all").verify()
+    lost = Session.load(tmp_path / "a.jsonl", Toolbox(make), approve="all").verify()
+    assert str(lost).startswith("call 2, use cannot run here: there is no tool ")
+    assert len(str(lost).splitlines()) == 1
