@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_494,
     "Python files": 259,
-    "Python tests": 52_227,
+    "Python tests": 52_226,
     "TypeScript": 11_839,
 }
 """Of each row, how many lines of code, files or lines there may be."""
