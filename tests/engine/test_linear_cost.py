@@ -58,11 +58,7 @@ def session_of(count: int, scheme: str) -> Session:
     script += [("_use_Thing", {"id": "Thing#1"})] if scheme == "current" else []
     script += [("Thing_next", {"by": n}) for n in range(count)]
     return Session(
-        Toolbox(Thing),
-        Scripted([*script, "done"]),
-        scheme=scheme,
-        approve="all",
-        inputs=THING,
+        Toolbox(Thing), Scripted([*script, "done"]), scheme=scheme, approve="all", inputs=THING
     ).ask("go")
 
 

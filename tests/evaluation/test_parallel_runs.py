@@ -259,11 +259,10 @@ def test_a_run_whose_worker_is_killed_starts_once_and_runs_next_time(
     path.write_text(KILLING)
     (tmp_path / "kill").touch()
     tasks = tasks_in(path)
-    executor = executor_named("processes", "executor")
-    executor.shutdown()
-    if kind == "dask":
-        executor = executor_named(request.getfixturevalue("client"), "executor")
-    options: dict[str, Any] = {"executor": executor if kind == "dask" else kind, "jobs": 1}
+    executor_named("processes", "executor").shutdown()
+    client = request.getfixturevalue("client") if kind == "dask" else None
+    options: dict[str, Any] = {"executor": executor_named(client, "executor") if client else kind}
+    options["jobs"] = 1
     with ResultsFolder.opened(tmp_path / "results") as results:
         runs = list(compare(tasks, ["flat"], results=results, **options))
         (lost,) = [run for run in runs if not run.solved]

@@ -97,9 +97,7 @@ def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
 
 
 @pytest.mark.long
-def test_an_exported_notebook_runs_from_cell_to_cell(
-    taken_home: TakeHome,
-) -> None:
+def test_an_exported_notebook_runs_from_cell_to_cell(taken_home: TakeHome) -> None:
     folder, _ = taken_home("05_native_tools.ipynb")
     paths = sorted(folder.glob("[0-9].ipynb"))
     assert len(paths) >= 3
@@ -109,9 +107,7 @@ def test_an_exported_notebook_runs_from_cell_to_cell(
     assert any("await north.history()" in path.read_text() for path in paths)
 
 
-def test_an_exported_notebook_ends_with_the_output_of_its_session(
-    taken_home: TakeHome,
-) -> None:
+def test_an_exported_notebook_ends_with_the_output_of_its_session(taken_home: TakeHome) -> None:
     folder, _ = taken_home("00_first_call.ipynb")
     ends = [
         execute(path).notebook.cells[-1].outputs

@@ -57,10 +57,8 @@ def ran(path: Path) -> int:
 
 
 def made_here(tmp_path: Path) -> Path:
-    source, target = (
-        write_notebook(tmp_path / "a" / "source.ipynb", *CELLS),
-        tmp_path / "a" / "made.ipynb",
-    )
+    source = write_notebook(tmp_path / "a" / "source.ipynb", *CELLS)
+    target = tmp_path / "a" / "made.ipynb"
     assert cli.main(["run", "--trust", str(source), "--output", str(target)]) == 0
     return target
 

@@ -103,8 +103,7 @@ FAULTS: list[dict[str, Any]] = [
     ("fault", "turn"),
     [
         *((fault, number % len(FLAT)) for number, fault in enumerate(FAULTS)),
-        *(({"cut": 300}, turn) for turn in range(len(FLAT))),
-        *(({"status": 529}, turn) for turn in range(len(FLAT))),
+        *((fault, turn) for fault in ({"cut": 300}, {"status": 529}) for turn in range(len(FLAT))),
     ],
     ids=str,
 )
@@ -119,9 +118,7 @@ def test_after_a_fault_at_any_turn_nothing_of_it_ran_and_running_again_continues
     assert api.call_ids() == [result.call for result in api.results()] == ids
 
 
-def test_broken_unknown_and_refused_calls_are_told_and_the_session_continues(
-    api: StandIn,
-) -> None:
+def test_broken_unknown_and_refused_calls_are_told_and_the_session_continues(api: StandIn) -> None:
     wrong = says(
         Think("Hm."),
         Use("Potato_peel", raw='{"Potato": NaN}'),
@@ -141,9 +138,7 @@ def test_broken_unknown_and_refused_calls_are_told_and_the_session_continues(
     assert "not valid JSON" in results[1].text
 
 
-def test_an_edited_call_a_fork_and_a_replay_keep_a_history_that_the_api_takes(
-    api: StandIn,
-) -> None:
+def test_an_edited_call_a_fork_and_a_replay_keep_a_history_that_the_api_takes(api: StandIn) -> None:
     with cooking(api, *FLAT) as session:
         session.tell("Make fries.")
         cut = next(call for call in session.calls if call.tool == "Potato_slice")
@@ -253,9 +248,7 @@ def test_results_that_were_given_out_of_order_make_a_request_that_the_api_takes(
     assert [call.object for call in session.calls] == ["Potato#3", "Potato#2", ""]
 
 
-def test_a_question_beside_the_work_is_asked_with_requests_that_the_api_takes(
-    api: StandIn,
-) -> None:
+def test_a_question_beside_the_work_is_asked_with_requests_that_the_api_takes(api: StandIn) -> None:
     turns = (
         says(Use("save", {"fries": "Plate#1"})),
         says(Think("Look."), Use("save", {"result": "a raw one"})),

@@ -307,27 +307,26 @@ def test_a_tool_that_changes_while_its_call_waits_does_not_run_and_is_asked_abou
 # -- servers that do not answer -------------------------------------------------------
 
 
-def interrupt_when(holds: Any) -> threading.Thread:
+def interrupted(
+    act: Callable[[], object], when: Callable[[], Any], *others: type[Exception]
+) -> None:
+    """Do something that an interrupt ends, which comes as soon as something holds."""
+
     def interrupt() -> None:
         until = time.monotonic() + 20
-        while not holds() and time.monotonic() < until:
+        while not when() and time.monotonic() < until:
             time.sleep(0.005)
         signal.raise_signal(signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
-    return thread
+    with pytest.raises((KeyboardInterrupt, *others)):
+        act()
+    thread.join()
 
 
 def requests(log: Path) -> str:
     return log.read_text(errors="replace") if log.exists() else ""
-
-
-def interrupted(act: Callable[[], object], when: Callable[[], Any]) -> None:
-    thread = interrupt_when(when)
-    with pytest.raises(KeyboardInterrupt):
-        act()
-    thread.join()
 
 
 def asked(address: str) -> Session:
@@ -413,8 +412,5 @@ def test_a_server_that_is_none_or_leads_elsewhere_is_one_clear_line(
 
 def test_a_program_that_writes_without_a_newline_is_ended_by_an_interrupt() -> None:
     code = "import sys\nwhile True: sys.stdout.write('x' * 1000); sys.stdin.readable()"
-    began = time.monotonic()
-    thread = interrupt_when(lambda: time.monotonic() > began + 0.5)
-    with pytest.raises((KeyboardInterrupt, ToolcallError)):
-        from_mcp({"command": sys.executable, "args": ["-c", code]})
-    thread.join()
+    program, until = {"command": sys.executable, "args": ["-c", code]}, time.monotonic() + 0.5
+    interrupted(lambda: from_mcp(program), lambda: time.monotonic() > until, ToolcallError)
