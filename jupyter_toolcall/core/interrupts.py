@@ -14,10 +14,10 @@ import signal
 import sys
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, ClassVar, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,6 +28,8 @@ _main = threading.main_thread().ident
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: globals().update(_main=threading.get_ident()))
 _IMPORTS = "<frozen importlib._bootstrap>"
+_CALLBACKS = {cls.__init__.__code__.co_filename for cls in (WeakSet, WeakKeyDictionary)}
+"""The files with the callbacks of weak references."""
 LONG = 1.0
 """Seconds: recording never takes so long."""
 
@@ -168,7 +170,7 @@ def end_thread(ident: int) -> bool:
     raised.
     """
     frame = sys._current_frames().get(ident)
-    if frame is not None and frame.f_code.co_filename == weakref.__file__:
+    if frame is not None and frame.f_code.co_filename in _CALLBACKS:
         return False
     while frame is not None and frame.f_code.co_filename != _IMPORTS:
         frame = frame.f_back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import pytest
 
@@ -326,9 +326,10 @@ def test_a_time_limit_ends_code_that_drops_weakly_held_objects() -> None:
         pass
 
     def forever() -> None:
-        held = WeakKeyDictionary[Key, int]()
+        held, kept = WeakKeyDictionary[Key, int](), WeakSet[Key]()
         while True:
             held[Key()] = 1
+            kept.add(Key())
 
     for _ in range(5):
         verdict = against("forever()", limit=0.02, forever=forever)
