@@ -116,8 +116,8 @@ def replace(record: T, /, **changes: Any) -> T:
     """Return a record, or an instance of a dataclass, with other values of some fields."""
     if isinstance(record, msgspec.Struct):
         return msgspec.structs.replace(record, **changes)
-    own = getattr(record, "__replace__", partial(dataclasses.replace, record))  # type: ignore[type-var]
-    changed: T = own(**changes)
+    copy = getattr(record, "__replace__", partial(dataclasses.replace, record))  # type: ignore[type-var]
+    changed: T = copy(**changes)
     return changed
 
 

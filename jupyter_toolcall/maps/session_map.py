@@ -387,8 +387,8 @@ def _prompts(prompts: Iterable[str]) -> list[str]:
 def _options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of `Session` with their defaults. Raises UsageError for another one."""
     parameters = inspect.signature(Session.__init__).parameters.values()
-    own = (p for p in parameters if p.name not in ("name", "journal", "executor"))
-    defaults = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY}
+    shared = (p for p in parameters if p.name not in ("name", "journal", "executor"))
+    defaults = {p.name: p.default for p in shared if p.kind is p.KEYWORD_ONLY}
     if unknown := [option for option in options if option not in defaults]:
         hint = nearest(unknown[0], defaults)
         raise UsageError(f"Session.map has no option {unknown[0]!r:.60}.{hint}")
