@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_499,
     "Python files": 259,
-    "Python tests": 52_316,
+    "Python tests": 52_314,
     "TypeScript": 11_460,
 }
 """Of each row, how many lines of code, files or lines there may be."""

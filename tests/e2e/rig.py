@@ -87,7 +87,7 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
     root = folder / "root"
     root.mkdir()
     (folder / "data").mkdir()
-    _configure(folder / "config", forks=python == sys.executable)
+    _spare_builds(folder / "config")
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
     command, env = [str(python), *arguments(place)], environment(folder)
     with running(command, folder, env, lambda: answers(f"{place.url}/api/status")):
@@ -96,7 +96,10 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
 
 @contextmanager
 def running(
-    command: Sequence[str | Path], folder: Path, env: Mapping[str, str], is_up: Callable[[], bool]
+    command: Sequence[str | Path],
+    folder: Path,
+    env: Mapping[str, str],
+    is_up: Callable[[], bool],
 ) -> Iterator[None]:
     """A program in a folder for as long as it lasts; begins when it is up.
 
@@ -118,21 +121,10 @@ def running(
         process.wait(30)
 
 
-FORKS = """
-import pytest
-from tests.forked_kernels import fork_kernels
-fork_kernels(pytest.MonkeyPatch())
-"""
-
-
-def _configure(config: Path, *, forks: bool) -> None:
-    """Write what a server reads: whether it forks its kernels, as the tests do.
-
-    JupyterLab would ask at each load of a page whether it is to be built again, with Node.
-    """
+def _spare_builds(config: Path) -> None:
+    """JupyterLab would ask at each load of a page whether it is to be built again, with Node."""
     (config / "labconfig").mkdir(parents=True)
     (config / "labconfig" / "page_config.json").write_text(json.dumps({"buildCheck": False}))
-    (config / "jupyter_server_config.py").write_text(FORKS if forks else "")
 
 
 def arguments(place: Place) -> list[str]:

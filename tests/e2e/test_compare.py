@@ -78,8 +78,9 @@ def slices(page: Page, place: Place, name: str) -> Locator:
 def edited(view: Locator, step: int, change: Callable[[Locator], None]) -> None:
     """Edit a step after the end, the first is 0; returns when the new branch is at its end."""
     chosen = steps(view).nth(step)
-    chosen.get_by_role("button").first.click()
     # The end of the run may still come, and choose the last call.
+    wait_idle(view.page)
+    chosen.get_by_role("button").first.click()
     expect(chosen).to_have_attribute("aria-current", "step")
     dialog = edit_call(view)
     change(dialog)
