@@ -26,6 +26,7 @@ class Row:
 
     def __init_subclass__(cls) -> None:
         """Make a dataclass of a subclass."""
+        # Python 3.13 gives a dataclass one of its own, if it has none.
         cls.__replace__ = Row.__replace__  # type: ignore[method-assign]
         dataclass(frozen=True)(cls)
 

@@ -57,10 +57,8 @@ def _head(script: Script) -> str:
     free = "whose toolset it imports" if needs else "and free of it"
     subtitle = f"As plain Python, one statement a call: exported by jupyter-toolcall, {free}."
     future = "\n\nfrom __future__ import annotations" if script.definitions.future else ""
-    return (
-        "\n".join(comment(sentence) for sentence in [script.title, subtitle, *notes(script)])
-        + future
-    )
+    sentences = [script.title, subtitle, *notes(script)]
+    return "\n".join(comment(sentence) for sentence in sentences) + future
 
 
 def definitions(script: Script) -> str:

@@ -155,11 +155,8 @@ class MappedSession:
     def approve_all(self) -> MappedSession:
         """Approve all calls of this session that wait; `run` continues."""
         with self._map.opened(self.index) as session:
-            cursor = session.cursor
-            shown = {
-                call.id: current_approval_digest(cursor, call, session.state)
-                for call in session.pending
-            }
+            cursor, calls = session.cursor, session.pending
+            shown = {call.id: current_approval_digest(cursor, call, cursor.state) for call in calls}
             session.approve_all(shown)
             self._map.report(self.index, summary(session, "interrupted"))
         return self

@@ -6,6 +6,7 @@ refused there before it runs. A function of a cell is sent itself, if cloudpickl
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,18 +17,24 @@ from ..core.interrupts import attempt
 from .tool_version import PYTHON, parts_of
 
 
-def dumps(value: Any) -> bytes:
-    """Return the pickle of a value.
+# A search for a package that is not installed would take longer than a short call.
+@functools.cache
+def _pickler() -> Any:
+    """Return cloudpickle if it is installed, else pickle.
 
-    It is that of cloudpickle if it is installed, as with Dask: it sends the functions and classes
-    of cells themselves, and not by their names.
+    cloudpickle comes with Dask. It sends the functions and classes of cells themselves, and not
+    by their names.
     """
     try:
-        from cloudpickle import dumps as pickled
+        import cloudpickle
     except ImportError:
-        pickled = pickle.dumps
-    data: bytes = pickled(value, pickle.HIGHEST_PROTOCOL)
-    return data
+        return pickle
+    return cloudpickle
+
+
+def dumps(value: Any) -> bytes:
+    """Return the pickle of a value."""
+    return bytes(_pickler().dumps(value, pickle.HIGHEST_PROTOCOL))
 
 
 @dataclass(frozen=True, slots=True)
