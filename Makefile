@@ -92,10 +92,13 @@ test-ts: labextension/node_modules/.package-lock.json
 	npm --prefix labextension run lint
 	npm --prefix labextension test
 
+# A test that hangs says where, and fails; all others go on.
+HANGS := -o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
+
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not e2e and not long"
+	$(BIN)/python -m pytest $(HANGS) -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not e2e and not long"
 	# In processes of their own: the browser's driver keeps an event loop running in them.
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "e2e and not long"
+	$(BIN)/python -m pytest $(HANGS) -n 2 --dist loadfile -m "e2e and not long"
 
 .PHONY: test-long
 test-long: $(VENV)/.dev $(VENV)/.docs labextension/node_modules/.package-lock.json chromium

@@ -8,6 +8,7 @@ to code that may take long: a model, a tool, a value's own methods.
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import os
 import signal
@@ -169,7 +170,13 @@ def end_thread(ident: int) -> bool:
     the callback of a weak reference, from which no exception comes out. Returns whether it was
     raised.
     """
+    # In this call CPython 3.11 holds a lock that each thread takes at its end. If garbage collected
+    # in it waits for such a thread, all hangs: https://github.com/python/cpython/issues/106883
+    collects = gc.isenabled()
+    gc.disable()
     frame = sys._current_frames().get(ident)
+    if collects:
+        gc.enable()
     if frame is not None and frame.f_code.co_filename in _CALLBACKS:
         return False
     while frame is not None and frame.f_code.co_filename != _IMPORTS:

@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_300,
-    "core + engine + session": 8_336,
+    "core + engine + session": 8_341,
     "tools": 3_545,
     "sources": 5_950,
     "jupyter": 4_295,
     "view": 1_897,
     "models": 2_123,
-    "export": 2_674,
+    "export": 2_672,
     "compare": 1_815,
     "schemes": 1_498,
     "teaching + evaluation": 2_014,
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_499,
+    "all": 38_502,
     "Python files": 259,
-    "Python tests": 52_314,
-    "TypeScript": 11_460,
+    "Python tests": 52_357,
+    "TypeScript": 11_472,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

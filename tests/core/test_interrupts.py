@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -422,3 +423,39 @@ def test_an_async_tool_runs_in_a_process_that_was_forked_behind_another_one() ->
     if child == 0:
         os._exit(7 if session_of(work).tell("go").text == "done" else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+COLLECTS = """import gc, sys, threading, time
+from jupyter_toolcall.core.interrupts import end_thread
+
+class Garbage:
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        for _ in range(1000):
+            pass
+
+def starts_threads():
+    while True:
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+
+sys.setswitchinterval(1e-5)
+gc.set_threshold(3)
+for _ in range(6):
+    threading.Thread(target=starts_threads, daemon=True).start()
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    for _ in range(3):
+        Garbage()
+    end_thread(0)
+print("ended")
+"""
+
+
+def test_a_thread_is_ended_while_others_end_and_garbage_is_collected() -> None:
+    command = [sys.executable, "-c", COLLECTS]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "ended\n", ran.stderr
