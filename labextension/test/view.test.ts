@@ -184,6 +184,7 @@ test('the dialog says what is missing in place of what an invalid form would run
 test('the dialog edits a call, and a refusal is said at its field with the values kept', async () => {
   const it = await page();
   it.view.update(whole(waiting()));
+  it.buttons('Edit')[0]?.focus();
   it.click('Edit');
   const dialog = it.one('[role=dialog][aria-modal=true]');
   assert.deepEqual(
@@ -215,8 +216,25 @@ test('the dialog edits a call, and a refusal is said at its field with the value
     /no slices today/
   );
   assert.equal(slices.checked, true);
+  const { session = [], calls = [] } = waiting();
+  it.view.update(delta(1, { session, calls: calls.map(call => ({ ...call, note: 'drawn anew' })) }));
   press(dialog, 'Escape');
   assert.equal(it.all('[role=dialog]').length, 0);
+  assert.equal(document.activeElement?.textContent, it.buttons('Edit')[0]?.textContent);
+});
+
+test('what arrives while a mouse button is down takes no click away', async () => {
+  const { view, all } = await page();
+  view.update(whole(chain(3)));
+  const [step] = all('ol[aria-label=Steps] li');
+  step?.dispatchEvent(new Event('pointerdown', { bubbles: true }));
+  view.update(delta(1, { calls: [called(1, { tool: 'Potato_renamed' })] }));
+  assert.equal(all('ol[aria-label=Steps] li')[0], step);
+  step?.dispatchEvent(new Event('pointerup', { bubbles: true }));
+  step?.querySelector('button')?.click();
+  const [redrawn] = all('ol[aria-label=Steps] li');
+  assert.equal(redrawn?.getAttribute('aria-current'), 'step');
+  assert.match(redrawn?.textContent ?? '', /Potato_renamed/);
 });
 
 test('the dialog of a call that ran names the calls that run again, and no others', async () => {

@@ -318,6 +318,7 @@ def test_the_first_decision_is_in_sight_after_shift_enter(page: Page, lab: Place
     screenshot(page, "shift-enter")
 
 
+@pytest.mark.long
 def test_the_fiftieth_call_is_decided_on_each_of_nine_branches_with_everything_in_sight(
     page: Page, lab: Place
 ) -> None:

@@ -17,7 +17,6 @@ from tests.e2e.axe import findings
 from tests.e2e.kitchen import node
 from tests.e2e.rig import screenshot
 
-SCHEMES = ["light", "dark"]
 EARLIER = {"70 earlier calls"}
 """The box that stands for the calls that are not drawn."""
 DESKTOP: ViewportSize = {"width": 1366, "height": 768}
@@ -309,7 +308,7 @@ def tour(page: Page, view: Locator) -> Iterator[str]:
     page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_no_way_to_look_at_a_graph_has_a_grave_finding(
     browser: Browser, pages: dict[str, str], scheme: str
 ) -> None:

@@ -26,7 +26,15 @@ from tests.e2e.kitchen import (
     script,
     steps,
 )
-from tests.e2e.rig import Place, open_notebook, outputs, run_all, screenshot, wait_idle
+from tests.e2e.rig import (
+    FRONT_ENDS,
+    Place,
+    open_notebook,
+    outputs,
+    run_all,
+    screenshot,
+    wait_idle,
+)
 
 JARS = script(
     "model",
@@ -38,7 +46,7 @@ JARS = script(
 CELL = "%%toolchat -m model -t fill weigh --scheme flat\nFill two jars, and weigh the first."
 
 
-@pytest.fixture(params=["lab", "notebook7"])
+@pytest.fixture(params=FRONT_ENDS)
 def place(request: pytest.FixtureRequest) -> Place:
     """Both front ends, one after the other."""
     found: Place = request.getfixturevalue(request.param)

@@ -51,6 +51,8 @@ const MOVES: readonly string[] = ['step', 'replay', 'fork', 'ask'];
 
 /** Milliseconds between two redraws while the session runs. */
 const FRAME_MS = 80;
+/** Milliseconds for which a press may last before the panel is redrawn all the same. */
+const PRESS_MS = 500;
 
 /** Pixels that a notebook's own bars take above and below the cells. */
 const CHROME = 130;
@@ -100,6 +102,8 @@ export class PanelView {
   private _ui = INITIAL_STATE;
   private _isPainting = false;
   private _paintedAt = 0;
+  /** Until then a press is under way: a redraw could remove its element, and the click would come nowhere. */
+  private _pressedUntil = 0;
   /** The card stands above the tabs: the session runs, and has asked the person. */
   private _isDeciding = false;
   /** The height of the card at the last decision, in pixels. */
@@ -183,6 +187,8 @@ export class PanelView {
       decision?.click();
       if (decision || (this._ui.tab === 'Graph' && this._graph.handleKey(event))) event.preventDefault();
     });
+    listen(this._root, 'pointerdown', () => (this._pressedUntil = performance.now() + PRESS_MS));
+    listen(this._root, 'pointerup', () => (this._pressedUntil = 0));
     addEventListener('keydown', this._suppressShortcuts, true);
     this._el.append(this._shell);
     this._resizeObserver.observe(this._graph.element);
@@ -232,7 +238,7 @@ export class PanelView {
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
     this._ui = { ...this._ui, commandSent: false, ...(isNewSubject && !this._dialog ? { chosen: null, form: null } : {}) };
     if (refusal && this._model.refusal) this._showRefusal();
-    else if (wasSent) this._closeDialog();
+    else if (wasSent) this._closeDialog(true);
     this._paintSoon(notice);
   }
 
@@ -387,23 +393,28 @@ export class PanelView {
     }
   }
 
-  /** Redraws at once if the person waits, else at most once per `FRAME_MS`. */
+  /** Redraws at once if the person waits, else at most once per `FRAME_MS`; in a press not at all. */
   private _paintSoon(notice: Notice): void {
-    const delay = this._paintedAt + FRAME_MS - performance.now();
     const bursts = notice.type === 'delta' && isBusy(this._model);
-    if (!bursts || delay <= 0) this._paint();
-    else this._paintTimer ??= setTimeout(() => this._paint(), delay);
+    const delay = Math.max(this._pressedUntil, bursts ? this._paintedAt + FRAME_MS : 0) - performance.now();
+    if (delay <= 0) return this._paint();
+    this._paintTimer ??= setTimeout(() => {
+      this._paintTimer = undefined;
+      this._paintSoon(notice);
+    }, delay);
   }
 
-  private _closeDialog(): void {
+  /** Closes the dialog; the focus goes back to the button that opened it, or if the call was `sent`, to the card. */
+  private _closeDialog(sent = false): void {
     if (!this._dialog) return;
     const { view, back } = this._dialog;
     this._dialog = null;
     view.element.remove();
     this._page.inert = false;
     this._root.style.minHeight = '';
-    if (back instanceof HTMLElement && back.isConnected) focusInPlace(back);
-    else focusInPlace(this._card.element);
+    const key = CSS.escape(back?.getAttribute('data-k') ?? '');
+    const heir = back?.isConnected ? back : sent ? null : this._root.querySelector(`[data-k="${key}"]`);
+    focusInPlace(heir instanceof HTMLElement ? heir : this._card.element);
   }
 
   private _openDialog(view: Dialog): void {

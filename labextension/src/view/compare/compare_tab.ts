@@ -103,7 +103,8 @@ export class CompareTab {
   private _content(): Child[] {
     if (visibleBranches(this._view.model).length < 2) return [oneBranch(this._view, this._acts)];
     const shown = comparedSides(this._view);
-    this._requestComparison(shown?.comparison != null);
+    // Swapped, a sum has the other sign: a kernel compares anew.
+    this._requestComparison(shown?.comparison != null && shown.left.at === 'left');
     if (!shown) return [notCompared(this._view)];
     const names = t('%1 and %2', oneLine(shown.left.branch.name, 60), oneLine(shown.right.branch.name, 60));
     const grid = (...rows: Child[]): HTMLElement => h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);

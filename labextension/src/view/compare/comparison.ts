@@ -23,10 +23,10 @@ export interface CallPair {
   readonly objects: readonly ObjectPair[];
 }
 
-/** The comparison of two branches, in either order; null if not sent. */
-function comparisonOf(model: Model, one: string, other: string): ComparisonRow | null {
-  const isOfBoth = ({ left, right }: ComparisonRow): boolean => (left === one && right === other) || (left === other && right === one);
-  return [...model.comparisons.values()].find(isOfBoth) ?? null;
+/** The comparison of two branches, or until it arrives the one in the other order; null if neither was sent. */
+function comparisonOf(model: Model, left: string, right: string): ComparisonRow | null {
+  const sent = [...model.comparisons.values()];
+  return sent.find(row => row.left === left && row.right === right) ?? sent.find(row => row.left === right && row.right === left) ?? null;
 }
 
 function pairOf(model: Model, row: PairRow): CallPair {
