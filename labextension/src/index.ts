@@ -2,7 +2,7 @@
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
-import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
@@ -13,7 +13,7 @@ import { callsIcon, type ExtensionContext, IExtensionContext } from './lab/conte
 import { AllSessions } from './lab/live_sessions';
 import { addLiveSlots, type ViewOptions } from './lab/live_view';
 import { addStatus, addTitle, Announcements } from './lab/notifications';
-import { keepSavedSessions } from './lab/outputs';
+import { keepPanel, keepSavedSessions } from './lab/outputs';
 import { Settings } from './lab/settings';
 import { openBySettings, SidePanel } from './lab/side_panel';
 import { addTabs } from './lab/tab';
@@ -51,6 +51,9 @@ const panel: JupyterFrontEndPlugin<ExtensionContext> = {
     };
     notebooks.forEach(follow);
     notebooks.widgetAdded.connect((_, notebook) => follow(notebook));
+    NotebookActions.executionScheduled.connect((_, { cell }) => {
+      if (sessions.all().some(live => live.isOpen && live.listed.cell === cell.model.id)) keepPanel(cell.model);
+    });
     const side = new SidePanel(sessions, viewOptions, trans, {
       showCell: (notebook, { cell }) => void showCell({ app }, notebook, cell),
       ...(shell && {

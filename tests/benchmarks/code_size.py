@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_502,
     "Python files": 259,
-    "Python tests": 52_357,
-    "TypeScript": 11_472,
+    "Python tests": 52_368,
+    "TypeScript": 11_493,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

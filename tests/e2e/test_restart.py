@@ -79,6 +79,20 @@ def test_restart_and_run_all_gives_the_same_notebook_and_asks_nobody_twice(
     assert runs[1] == runs[2]
 
 
+def test_a_cell_that_waits_and_is_run_again_is_decided_where_it_was(page: Page, lab: Place) -> None:
+    open_notebook(page, lab, "again.ipynb", [LOAD, fries_cell(), "print(fries)"])
+    run_all(page)
+    approve(panel(page, 1), "Potato_rinse", first=2)
+    expect_waits(panel(page, 1), 3, "Potato_peel")
+    run_all(page)
+    # The kernel runs it again after the decisions, and asks for none of them then.
+    tools = ("Potato_peel", "Potato_slice", "Oven_bake", "selectTools", "Fries_plate")
+    approve(panel(page, 1), *tools, first=3)
+    wait_idle(page)
+    expect_status(panel(page, 1), "Finished")
+    expect(outputs(page, 2)).to_contain_text("fries: sticks")
+
+
 def test_a_named_session_continues_in_the_next_cell_and_fresh_asks_again(
     page: Page, lab: Place
 ) -> None:

@@ -54,6 +54,21 @@ export const newestOf = (sessions: readonly CellSession[]): CellSession | null =
 export const sessionWith = (model: INotebookModel | null, panel: string): CellSession | null =>
   (model && sessionsIn(model).find(found => found.live?.panel === panel)) ?? null;
 
+/**
+ * Shows the panel of a cell that is about to run again while its session waits: JupyterLab clears its output at once,
+ * and the kernel runs it after the decision. What the new run shows takes the panel's place.
+ */
+export function keepPanel(cell: ICellModel): void {
+  if (!isCode(cell)) return;
+  const { outputs } = cell;
+  const live = Array.from({ length: outputs.length }, (_, at) => outputs.get(at).toJSON()).find(({ data }) => panelIn(data));
+  if (!live) return;
+  queueMicrotask(() => {
+    outputs.add(live);
+    outputs.clear(true);
+  });
+}
+
 const MAGIC = /^\s*%%?toolchat\b.*$/m;
 
 function sessionTitle({ executionCount, executionState, sharedModel }: ICodeCellModel): string {

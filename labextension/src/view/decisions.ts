@@ -241,7 +241,10 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
 /** A link to the waiting call while the person looks at something else. */
 function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
-  if (waiting ? waiting.id === view.chosen.call : !(yours || guess) || view.followsNewest) return null;
+  const shown = view.model.calls.get(view.chosen.call);
+  // Another call of the same reply is listed on the card.
+  const isListed = waiting?.turn === shown?.turn && shown !== undefined && isDecision(shown);
+  if (waiting ? isListed : !(yours || guess) || view.followsNewest) return null;
   const show = button(t('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
   return h(
     'div',
