@@ -42,7 +42,6 @@ DELETIONS = {
     "all cleared": "notebook:clear-all-cell-outputs",
     "deleted": "notebook:delete-cell",
     "cut": "notebook:cut-cell",
-    "run again": "notebook:run-cell",
 }
 NO_SESSION = "This notebook has no tool-calling session yet"
 
