@@ -6,6 +6,7 @@ What is laid out holds numbers and sizes alone, never a text of others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from math import ceil
 from unicodedata import category, east_asian_width
 
@@ -86,19 +87,23 @@ def _dot(graph: GraphRow) -> Iterator[str]:
             yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
-    # Lines that nobody sees hold calls without objects in rows.
+    # Lines that nobody sees hold calls without objects in rows, behind the call before them.
     ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
-    nodes = dict(enumerate(graph.nodes))
-    alone = [f"{n}" for n, node in nodes.items() if node.kind == "call" and n not in ends]
-    rows = (alone[start : start + ROW] for start in range(0, len(alone), ROW))
-    yield from (f"{' -> '.join(row)} [style=invis]" for row in rows)
-    if alone:
-        # The rows stand below one another, as they are read.
-        yield f"{{rank=same {' -> '.join(alone[::ROW])} [style=invis]}}"
+    calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
+    before = ""
+    for is_alone, group in groupby(calls, lambda n: n not in ends):
+        run = [*map(str, group)]
+        if is_alone:
+            rows = [run[start : start + ROW] for start in range(0, len(run), ROW)]
+            yield from (f"{' -> '.join(row)} [style=invis]" for row in rows)
+            # The rows stand below one another, as they are read.
+            yield f"{{rank=same {' -> '.join(run[::ROW])} [style=invis]}}"
+            yield f"{before} -> {run[0]} [style=invis weight=0]" if before else ""
+        before = run[-1]
     if graph.earlier:
         yield "{rank=min 0}"
     tails = {edge.tail for edge in graph.edges}
-    last = [f"{n}" for n, node in nodes.items() if node.flag and n not in tails]
+    last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
 
 

@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_545,
     "sources": 5_950,
     "jupyter": 4_295,
-    "view": 1_897,
+    "view": 1_902,
     "models": 2_123,
     "export": 2_672,
     "compare": 1_815,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_502,
+    "all": 38_507,
     "Python files": 259,
-    "Python tests": 52_368,
+    "Python tests": 52_372,
     "TypeScript": 11_493,
 }
 """Of each row, how many lines of code, files or lines there may be."""

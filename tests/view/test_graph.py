@@ -165,6 +165,13 @@ def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     assert [*nodes] == sorted(nodes, key=lambda node: (node.y, node.x))
 
 
+def test_a_call_without_objects_stands_behind_the_call_before_it() -> None:
+    rows = chain(4)
+    mail = replace(rows.calls[-1], id="mail", call="mail", step=9, object="", uses=())
+    places = by_row(graph_row(replace(rows, calls=(*rows.calls, mail))), "call")
+    assert places["mail"].x > places[rows.calls[-1].id].x
+
+
 def test_rows_of_a_forged_file_that_lead_in_a_circle_are_drawn() -> None:
     a = ObjectRow("a", "A#1", "A", call="c", same="b")
     b = ObjectRow("b", "A#2", "A", call="c", same="a")
