@@ -9,18 +9,7 @@ from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from .digests import readable_json
-from .events import (
-    Call,
-    Data,
-    Decided,
-    Failed,
-    Interrupted,
-    Made,
-    Many,
-    Outcome,
-    Started,
-    Uses,
-)
+from .events import Call, Data, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
 from .recorded_data import NOTHING, Record, copied, replace

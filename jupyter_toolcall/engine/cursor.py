@@ -32,12 +32,7 @@ from ..rules.origins import CallOrigins, OriginReader
 from ..rules.person_rules import PersonRules
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
-from ..schemes.scheme import (
-    Offer,
-    Scheme,
-    asked_by_client,
-    unknown_tool,
-)
+from ..schemes.scheme import Offer, Scheme, asked_by_client, unknown_tool
 from ..sources.table_sharing import Sharing, table_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox

@@ -339,13 +339,7 @@ def load_session(
     writes = is_written(Path(path))
     journal = written_journal(Path(path)) if writes else _saved_journal(Path(path))
     context = reopen_session(
-        journal,
-        toolbox,
-        model,
-        scheme=scheme,
-        inputs=inputs,
-        approve=approve,
-        where=str(path),
+        journal, toolbox, model, scheme=scheme, inputs=inputs, approve=approve, where=str(path)
     )
     context.values.value_store = value_store()
     context.unreliable_reason = key_problem() if writes else ""

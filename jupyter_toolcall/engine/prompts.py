@@ -11,15 +11,7 @@ from ..core.branch_names import QUESTION
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError
-from ..core.events import (
-    Asked,
-    Finished,
-    Interrupted,
-    Made,
-    Opened,
-    Output,
-    Replied,
-)
+from ..core.events import Asked, Finished, Interrupted, Made, Opened, Output, Replied
 from ..core.interrupts import Hold, attempt
 from ..core.recorded_data import replace
 from ..core.state import NAME, kind_in

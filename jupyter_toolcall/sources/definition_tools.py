@@ -28,14 +28,7 @@ from ..tools.arguments import plain_arguments
 from ..tools.tool import Changed, Check, Origin, Resolve, Tool, Validator
 from ..tools.tool_version import Version, version_of
 from ..tools.toolbox import Toolbox
-from .definition_defaults import (
-    EMPTY,
-    Default,
-    Scope,
-    Template,
-    apply_defaults,
-    unset_messages,
-)
+from .definition_defaults import EMPTY, Default, Scope, Template, apply_defaults, unset_messages
 from .definition_dialects import schema_for_models
 from .definition_endpoint import Endpoint, call_endpoint
 from .definition_file import VARIABLE_OF, Definition, read_definition

@@ -34,13 +34,7 @@ from .graphql_queries import (
     send_nowhere,
 )
 from .graphql_schema import Loader, Schema
-from .graphql_values import (
-    ArgumentReader,
-    argument_checker,
-    check_result,
-    offered,
-    parameters,
-)
+from .graphql_values import ArgumentReader, argument_checker, check_result, offered, parameters
 
 
 def from_graphql(

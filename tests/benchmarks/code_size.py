@@ -37,10 +37,7 @@ LIMITS = {
     "TypeScript": 11_460,
 }
 """Of each row, how many lines of code, files or lines there may be."""
-MAPS = (
-    *("maps/*", "executors/*"),
-    *("engine/executor_*", "tools/*executor*", "tools/worker_*"),
-)
+MAPS = (*("maps/*", "executors/*"), *("engine/executor_*", "tools/*executor*", "tools/worker_*"))
 PARTS = {
     "maps + executors": MAPS,
     "core + engine + session": ("core/*", "engine/*", "session/*"),
