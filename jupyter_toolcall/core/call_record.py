@@ -390,9 +390,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
                 return copied(data)
             case Made():
                 return self.object
-            case Many() as outcome:
-                data = self.structure
-                return data[0] if is_bare_list(outcome) and len(data) == 1 else data
+            case Many():
+                return self.structure
         return None
 
     @property
