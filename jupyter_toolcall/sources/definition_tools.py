@@ -451,9 +451,7 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
 def _read_variables(variables: Any) -> dict[str, Any]:
     """Return variables of the session by name, without `vars.`. Raises DefinitionError."""
     if not isinstance(variables, Mapping):
-        raise DefinitionError(
-            f'variables: {variables!r:.60} is no object, such as {{"name": value}}'
-        )
+        raise DefinitionError(f'variables: {variables!r:.60} is no object, such as {{"a": 1}}')
     named = {str(key).removeprefix("vars."): value for key, value in variables.items()}
     if len(named) < len(variables):
         raise DefinitionError("variables: one name is there twice, with and without vars.")

@@ -164,9 +164,7 @@ class Connection:
                 self.listing_is_old = True
                 if self._starts > 1:
                     state = "was started again" if self.address.command else "is connected again"
-                    self._notices.put(
-                        f"The MCP server {self.address.name} had stopped, and {state}."
-                    )
+                    self._notices.put(f"MCP server {self.address.name} had stopped, and {state}.")
             return self._client
 
     async def _connect(self) -> None:
@@ -365,9 +363,7 @@ class Connection:
         if requests:
             raise InputRequired(requests, {"state": result.request_state})
         if running.rounds == MAX_ROUNDS:
-            raise CallError(
-                f"{tool} asked to be called again {MAX_ROUNDS} times, and gave no result"
-            )
+            raise CallError(f"{tool} asked {MAX_ROUNDS} times to be called again, without result")
         await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
         return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
 

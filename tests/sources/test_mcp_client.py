@@ -242,7 +242,7 @@ def test_a_call_in_which_the_server_dies_has_an_unknown_outcome_and_the_server_s
     assert session.calls[0].status == "unknown"
     session.decide(session.pending[0], "answer", result="it died").run()
     assert session.calls[1].result == 2
-    printed = r"The MCP server mcp_server\w* had stopped, and was started again\.\n"
+    printed = r"MCP server mcp_server\w* had stopped, and was started again\.\n"
     assert re.fullmatch(printed, capsys.readouterr().out)
     assert sum(event.startswith("start") for event in program.pantry.events) == 2
 
