@@ -17,6 +17,7 @@ import queue
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
@@ -404,7 +405,9 @@ class Connection:
     def _connect_error(self, error: Exception) -> str:
         """Return why a server cannot be reached, and what to do."""
         address, cause = self.address, _cause(error)
-        if isinstance(cause, FileNotFoundError) and address.command:
+        if isinstance(cause, (FileNotFoundError, NotADirectoryError)) and address.command:
+            if not Path(folder := address.filled().folder).is_dir():
+                return f"it starts in the folder {folder!r}, which is not there"
             return f"there is no program {address.command[0]!r}; install it, or give its whole path"
         status = self._server.last_response.status
         if status in (401, 403):

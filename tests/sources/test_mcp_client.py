@@ -297,6 +297,8 @@ def test_a_program_that_cannot_be_started_is_one_clear_line() -> None:
         "MCP server no_such_program: there is no program 'no-such-program'; "
         "install it, or give its whole path"
     )
+    with pytest.raises(DefinitionError, match="it starts in the folder '/gone', which is not"):
+        from_mcp({"command": sys.executable, "args": ["x.py"], "cwd": "/gone"})
 
 
 def test_a_program_that_is_no_server_is_one_line_with_what_it_wrote_last() -> None:
