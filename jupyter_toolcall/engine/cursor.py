@@ -382,6 +382,8 @@ class SessionContext:
     """Returns the representations of a value, for its preview."""
     secrets: Secrets = field(default_factory=lambda: Secrets({}))
     """The secrets of the environment, hidden in everything that is stored, shown or sent."""
+    breaks: tuple[str, ...] = ()
+    """Globs of tools whose calls always wait, whatever the policy and the person's rules say."""
     breakpoints: frozenset[str] = frozenset()
     """The tools whose calls always wait: a person's breakpoints."""
     current_inputs: Mapping[str, Made] = field(default_factory=dict)

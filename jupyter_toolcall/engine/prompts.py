@@ -35,6 +35,8 @@ from .session_values import RESULT
 
 def record_prompt(cursor: Cursor, text: str) -> None:
     """Record a prompt. Raises NotYourTurn while a call has no result."""
+    if not isinstance(text, str):
+        raise UsageError(f"the prompt is {text!r:.60}, which is no text")
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()

@@ -205,8 +205,7 @@ def test_a_broken_introspection_result_names_the_place(change: Change, said: str
     ("source", "options", "said"),
     [
         (3, {}, "3 is no schema; give a URL, SDL"),
-        ("", {}, "'' is no schema"),
-        ("missing.graphql", {}, "missing.graphql cannot be read"),
+        *(("", {}, "'' is no schema"), ("missing.graphql", {}, "missing.graphql cannot be read")),
         ("{not json", {}, "the introspection result is no JSON"),
         (TINY, {"endpoint": "localhost:80"}, "must be a URL that begins with http"),
         (TINY, {"endpoint": "https://[x"}, "the endpoint is no URL"),

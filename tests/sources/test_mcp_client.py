@@ -293,10 +293,8 @@ def test_a_program_ends_with_the_process_that_started_it(tmp_path: Path) -> None
 def test_a_program_that_cannot_be_started_is_one_clear_line() -> None:
     with pytest.raises(DefinitionError) as caught:
         from_mcp("no-such-program --now")
-    assert str(caught.value) == (
-        "MCP server no_such_program: there is no program 'no-such-program'; "
-        "install it, or give its whole path"
-    )
+    reason = "there is no program 'no-such-program'; install it, or give its whole path"
+    assert str(caught.value) == f"MCP server no_such_program: {reason}"
     with pytest.raises(DefinitionError, match="it starts in the folder '/gone', which is not"):
         from_mcp({"command": sys.executable, "args": ["x.py"], "cwd": "/gone"})
 

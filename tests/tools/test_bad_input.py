@@ -148,20 +148,21 @@ def test_a_tool_that_is_named_as_one_of_the_scheme_is_refused(name: str) -> None
         Session(Toolbox(renamed), outputs={"x": int})
 
 
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_an_empty_prompt_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="the prompt is empty"):
+@pytest.mark.parametrize(("text", "is_what"), [("", "empty"), ("  \n", "empty"), (3, "3, which")])
+def test_an_empty_prompt_is_refused(text: Any, is_what: str) -> None:
+    with pytest.raises(UsageError, match=f"the prompt is {is_what}"):
         Session(Toolbox(Potato)).ask(text)
 
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("scheme", "flatt", "Did you mean flat"),
-        ("approve", "al", "Did you mean all"),
-        ("model", "kitchen", "scripted:NAME"),
-        ("model", "scripted:nothing", "scripted:kitchen"),
+        *(("scheme", "flatt", "Did you mean flat"), ("approve", "al", "Did you mean all")),
+        *(("model", "kitchen", "scripted:NAME"), ("model", "scripted:nothing", "scripted:kitchen")),
         ("outputs", {"x": "Potatoe"}, "Did you mean Potato"),
+        ("outputs", ["x"], r"outputs: \['x'\] is no dict by names"),
+        *(("inputs", {1: 2}, "inputs: {1: 2} is no dict"), ("max_turns", 0, "0 is no number")),
+        ("budget", "9", r"budget: '9' is no Budget, such as Budget\(calls=40\)"),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest(option: str, value: Any, said: str) -> None:
