@@ -35,21 +35,16 @@ def kept(engine: str, where: str) -> list[int]:
 @pytest.mark.parametrize(
     ("where", "counts"),
     [
-        ("price > 2 AND price <= 9", [1, 4]),
-        ("NOT price > 2", [3, 5, 6]),
+        *(("price > 2 AND price <= 9", [1, 4]), ("NOT price > 2", [3, 5, 6])),
         ("price <> 2 OR price IS NULL", [1, 2, 3, 4]),
-        ("city IN ('Rome', NULL)", [1, 4]),
-        ("city NOT IN ('Rome', NULL)", []),
+        *(("city IN ('Rome', NULL)", [1, 4]), ("city NOT IN ('Rome', NULL)", [])),
         ('"unit price" < -1 OR count ** 2 = 36', [6]),
         ("fresh AND NOT false", [1, 3, 4]),
         ("City LIKE '%e' OR lower(city) = 'bonn'", [1, 4, 6]),
         ("day BETWEEN '2024-01-31 09:30' AND '2024-02-01'", [1, 5, 6]),
-        ("month(day) = 7", [4]),
-        ("CASE WHEN fresh THEN 1 ELSE 2 END = 2", [2, 5, 6]),
-        ("count % 3 == 0 -- a comment", [3, 6]),
-        ("price / 0 IS NULL", [1, 2, 3, 4, 5, 6]),
-        ("row_number() OVER (ORDER BY fresh) = 1", [2]),
-        ("price > avg(price) OVER ()", [4]),
+        *(("month(day) = 7", [4]), ("CASE WHEN fresh THEN 1 ELSE 2 END = 2", [2, 5, 6])),
+        *(("count % 3 == 0 -- a comment", [3, 6]), ("price / 0 IS NULL", [1, 2, 3, 4, 5, 6])),
+        *(("row_number() OVER (ORDER BY fresh) = 1", [2]), ("price > avg(price) OVER ()", [4])),
     ],
 )
 def test_a_condition_keeps_the_same_rows_on_each_library(
