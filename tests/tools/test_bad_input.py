@@ -369,14 +369,10 @@ async def times_out() -> None:
 @pytest.mark.parametrize(
     ("function", "result"),
     [
-        (not_a_number, None),
-        (not_numbers, {"a": [None, "-Infinity"]}),
-        (some_bytes, "2 bytes: b'\\xff\\x00'"),
-        (itself, "[[...]]"),
-        (half_a_character, "a\ufffdb"),
-        (waits, 5),
-        (makes_coroutine, 5),
-        (huge_number, "<int whose repr raises ValueError>"),
+        *((not_a_number, None), (not_numbers, {"a": [None, "-Infinity"]})),
+        *((some_bytes, "2 bytes: b'\\xff\\x00'"), (itself, "[[...]]")),
+        *((half_a_character, "a\ufffdb"), (waits, 5)),
+        *((makes_coroutine, 5), (huge_number, "<int whose repr raises ValueError>")),
         (deep, "<list whose repr raises RecursionError>"),
     ],
 )
@@ -398,10 +394,8 @@ def test_a_text_that_is_very_long_is_told_by_its_size_and_its_beginning() -> Non
 @pytest.mark.parametrize(
     ("function", "error"),
     [
-        (leaves_later, "SystemExit: 4"),
-        (recurses, "RecursionError: maximum recursion depth"),
-        (raises_half_a_character, "ValueError: a\ufffdb"),
-        (times_out, "TimeoutError: late"),
+        *((leaves_later, "SystemExit: 4"), (recurses, "RecursionError: maximum recursion depth")),
+        *((raises_half_a_character, "ValueError: a\ufffdb"), (times_out, "TimeoutError: late")),
     ],
 )
 def test_whatever_a_tool_raises_is_a_failure_that_is_told(function: Any, error: str) -> None:
