@@ -89,10 +89,7 @@ class Clerk:
             ),
             (
                 "Ledger_merge",
-                {
-                    "Ledger": ledger,
-                    **{side: one("Ledger") for side in ("left", "right", "third")},
-                },
+                {"Ledger": ledger, **{side: one("Ledger") for side in ("left", "right", "third")}},
             ),
             ("ExchangeRate_double", {"ExchangeRate": one("ExchangeRate")}),
             ("open_ledger", {"owner": self.rng.choice(["alice", "bob", "carol"])}),

@@ -9,18 +9,7 @@ from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from .digests import readable_json
-from .events import (
-    Call,
-    Data,
-    Decided,
-    Failed,
-    Interrupted,
-    Made,
-    Many,
-    Outcome,
-    Started,
-    Uses,
-)
+from .events import Call, Data, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
 from .recorded_data import NOTHING, Record, copied, replace
@@ -401,9 +390,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
                 return copied(data)
             case Made():
                 return self.object
-            case Many() as outcome:
-                data = self.structure
-                return data[0] if is_bare_list(outcome) and len(data) == 1 else data
+            case Many():
+                return self.structure
         return None
 
     @property

@@ -32,12 +32,7 @@ from ..rules.origins import CallOrigins, OriginReader
 from ..rules.person_rules import PersonRules
 from ..schemes.messages import Model, Reply, Request
 from ..schemes.requests import NOTHING, SentConversation, compose_request, conversation_fold
-from ..schemes.scheme import (
-    Offer,
-    Scheme,
-    asked_by_client,
-    unknown_tool,
-)
+from ..schemes.scheme import Offer, Scheme, asked_by_client, unknown_tool
 from ..sources.table_sharing import Sharing, table_text
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -387,6 +382,8 @@ class SessionContext:
     """Returns the representations of a value, for its preview."""
     secrets: Secrets = field(default_factory=lambda: Secrets({}))
     """The secrets of the environment, hidden in everything that is stored, shown or sent."""
+    breaks: tuple[str, ...] = ()
+    """Globs of tools whose calls always wait, whatever the policy and the person's rules say."""
     breakpoints: frozenset[str] = frozenset()
     """The tools whose calls always wait: a person's breakpoints."""
     current_inputs: Mapping[str, Made] = field(default_factory=dict)

@@ -36,13 +36,7 @@ from ..tools.object_types import kind_name, leaf_kind
 from ..tools.plain_data import plain_data
 from .cursor import Cursor
 from .input_rounds import response_event, round_digest
-from .permission import (
-    Ask,
-    may_have_run,
-    may_resume,
-    permission,
-    permission_of_policy,
-)
+from .permission import Ask, may_have_run, may_resume, permission, permission_of_policy
 from .replay import as_repeated, is_settled
 from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value

@@ -47,11 +47,7 @@ from ..tools.value_digests import SCALARS, content_digest
 from .argument_copies import NO_CHANGES, ArgumentCopies, InPlaceChanges
 from .executor_calls import StillRunning, run_on_executor
 from .input_rounds import input_outcome
-from .session_values import (
-    PreparedCall,
-    SessionValues,
-    ToolInputs,
-)
+from .session_values import PreparedCall, SessionValues, ToolInputs
 from .tool_results import new_object, read_result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from pathlib import Path
@@ -59,7 +59,7 @@ def open_session(
     system: str,
     approve: Approve,
     journal: Journal | str | Path | None,
-    breaks: tuple[str, ...] = (),
+    breaks: str | Sequence[str] = (),
     max_turns: int | None = None,
     sharing: Sharing = NOT_CHOSEN,
     executor: AnyExecutor | None = None,
@@ -74,6 +74,7 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
+    _demand_options(inputs, outputs, max_turns, budget)
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
@@ -97,7 +98,9 @@ def open_session(
     _no_clash(box, opened, chosen)
     _can_be_called(box, opened)
     context = SessionContext(
-        *(recorded, box, chosen, values, model_named(model), approval_policy(approve, breaks)),
+        *(recorded, box, chosen, values, model_named(model), approval_policy(approve)),
+        # One text is one glob, and not one for each of its letters.
+        breaks=(breaks,) if isinstance(breaks, str) else tuple(breaks),
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
         sharing=shared,
@@ -109,6 +112,17 @@ def open_session(
     if isinstance(journal, str | Path):
         values.value_store, context.unreliable_reason = value_store(), key_problem()
     return context, _without_secrets(opened, context)
+
+
+def _demand_options(inputs: Any, outputs: Any, max_turns: Any, budget: Any) -> None:
+    """Raise UsageError, which names the option, where a value is of another type."""
+    for option, value in (("inputs", inputs), ("outputs", outputs)):
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
+    if max_turns is not None:
+        checked_count(max_turns, "max_turns")
+    if not isinstance(budget, Budget | None):
+        raise UsageError(f"budget: {budget!r:.60} is no Budget, such as Budget(calls=40)")
 
 
 def checked_count(count: Any, option: str = "jobs") -> int:
@@ -339,13 +353,7 @@ def load_session(
     writes = is_written(Path(path))
     journal = written_journal(Path(path)) if writes else _saved_journal(Path(path))
     context = reopen_session(
-        journal,
-        toolbox,
-        model,
-        scheme=scheme,
-        inputs=inputs,
-        approve=approve,
-        where=str(path),
+        journal, toolbox, model, scheme=scheme, inputs=inputs, approve=approve, where=str(path)
     )
     context.values.value_store = value_store()
     context.unreliable_reason = key_problem() if writes else ""
@@ -380,7 +388,8 @@ def compute_values(cursor: Cursor) -> None:
 def _saved_journal(path: Path) -> Journal:
     """Return a copy of the journal in a file; the session may have continued since it was saved."""
     try:
-        journal = Journal.loads(path.read_text(encoding="utf-8"), seal=signer(journals_folder()))
+        text = path.read_text(encoding="utf-8", errors="replace")
+        journal = Journal.loads(text, seal=signer(journals_folder()))
     except BrokenJournal as error:
         raise type(error)(f"{path}: {error}") from None
     journal.mark_open_calls("copied")

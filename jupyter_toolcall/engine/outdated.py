@@ -11,11 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..core.call_record import CallRecord
-from ..core.events import (
-    Made,
-    Producer,
-    Started,
-)
+from ..core.events import Made, Producer, Started
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.state import State

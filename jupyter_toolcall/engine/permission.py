@@ -14,7 +14,7 @@ from ..core.interface_text import t
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_data import Record
 from ..core.state import NAME, State
-from ..rules.approval_policy import Judgement, RulePolicy, policy_decision
+from ..rules.approval_policy import Judgement, fits_glob, policy_decision
 from ..rules.origins import CallOrigins, Origins
 from ..tools.tool import Tool
 from .cursor import Cursor, SessionContext
@@ -132,10 +132,10 @@ def judged(
         return Judgement("ask", t("You set a breakpoint on this tool."))
     if tool.changed:
         return Judgement("ask", tool.changed)
-    policy = context.policy
-    if isinstance(policy, RulePolicy) and (stopped := policy.stopped(tool, arguments)) is not None:
-        return Judgement(*stopped)
-    judgement = policy_decision(policy, tool, arguments, origins)
+    for glob in context.breaks:
+        if fits_glob(glob, tool, arguments):
+            return Judgement("ask", t("You wrote --break %1: this call waits for you.", glob))
+    judgement = policy_decision(context.policy, tool, arguments, origins)
     if not context.person_rules.rules or judgement.verdict == "reject":
         return judgement
     asks = judgement.verdict == "ask"

@@ -11,15 +11,7 @@ from ..core.branch_names import QUESTION
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError
-from ..core.events import (
-    Asked,
-    Finished,
-    Interrupted,
-    Made,
-    Opened,
-    Output,
-    Replied,
-)
+from ..core.events import Asked, Finished, Interrupted, Made, Opened, Output, Replied
 from ..core.interrupts import Hold, attempt
 from ..core.recorded_data import replace
 from ..core.state import NAME, kind_in
@@ -43,6 +35,8 @@ from .session_values import RESULT
 
 def record_prompt(cursor: Cursor, text: str) -> None:
     """Record a prompt. Raises NotYourTurn while a call has no result."""
+    if not isinstance(text, str):
+        raise UsageError(f"the prompt is {text!r:.60}, which is no text")
     if not text.strip():
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()

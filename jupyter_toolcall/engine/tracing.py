@@ -92,7 +92,13 @@ def _open_span(
     with tracer.start_as_current_span(
         f"{operation} {subject}", kind=kind, attributes=span_attributes, record_exception=False
     ) as open_span:
-        yield lambda attributes: open_span.set_attributes(_without_none(attributes))
+
+        def note(attributes: Mapping[str, Any]) -> None:
+            open_span.set_attributes(_without_none(attributes))
+            if "error.type" in attributes:
+                open_span.set_status(api.StatusCode.ERROR)
+
+        yield note
 
 
 def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:

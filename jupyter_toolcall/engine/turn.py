@@ -38,14 +38,7 @@ from .call_effects import call_effect
 from .cursor import Cursor, RunningCall, ignore
 from .execution import Execution, execute_call, milliseconds
 from .input_rounds import with_response
-from .permission import (
-    Refuse,
-    Run,
-    is_answered_by_record,
-    may_resume,
-    permission,
-    repeatable_call,
-)
+from .permission import Refuse, Run, is_answered_by_record, may_resume, permission, repeatable_call
 from .session_values import PreparedCall
 from .tracing import traced
 

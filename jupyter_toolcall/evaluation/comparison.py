@@ -33,12 +33,7 @@ from ..schemes.scheme import Scheme
 from ..session.session import Session
 from ..tools.executors import executor_named
 from .ideal_model import Ideal
-from .parallel_runs import (
-    is_in_this_process,
-    once_executor,
-    runs_on_workers,
-    runs_together,
-)
+from .parallel_runs import is_in_this_process, once_executor, runs_on_workers, runs_together
 from .results_folder import ResultsFolder, run_key, task_digest
 from .tasks import Task
 

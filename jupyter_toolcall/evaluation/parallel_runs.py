@@ -12,14 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..core.errors import NotRun, UsageError
 from ..maps.mapped_session import error_line
-from ..maps.workers import (
-    ANSWERS,
-    ONE_SESSION,
-    CallsOnWorkers,
-    Refused,
-    this_process,
-    window_of,
-)
+from ..maps.workers import ANSWERS, ONE_SESSION, CallsOnWorkers, Refused, this_process, window_of
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
 from ..tools.dask_executor import DaskExecutor

@@ -17,7 +17,7 @@ from ..sources.file_tools import Folder
 from ..tools.tool import Origin, Tool
 from .code import Code, Need, Unwritable, call, reference, written
 
-Gives = Literal["value", "nothing", "unsure"]
+Gives = Literal["value", "items", "nothing", "unsure"]
 _Parameter = inspect.Parameter
 
 
@@ -34,7 +34,8 @@ class Callee:
     named: str = ""
     awaited: bool = False
     gives: Gives = "value"
-    """Whether it returns something; what returns nothing changed the object that it is of."""
+    """Whether it returns something, or items as a generator, which runs only when it is read; what
+    returns nothing changed the object that it is of."""
     needs: frozenset[Need] = frozenset()
     """What has to be defined for it, though the call does not say so."""
 
@@ -94,14 +95,14 @@ def shape_of(function: Any) -> Callee:
     named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), "")
     kinds = (_Parameter.POSITIONAL_ONLY, *([_Parameter.POSITIONAL_OR_KEYWORD] if many else []))
     first = tuple(p.name for p in parameters if p.kind in kinds)
-    gives = _gives(signature.return_annotation)
+    gives: Gives = "items" if inspect.isgeneratorfunction(function) else _gives(signature)
     if gives == "unsure" and _returns_nothing(bare):
         gives = "nothing"
     return Callee(None, "", first, many, named, inspect.iscoroutinefunction(bare), gives)
 
 
-def _gives(annotation: Any) -> Gives:
-    if annotation is inspect.Signature.empty:
+def _gives(signature: inspect.Signature) -> Gives:
+    if (annotation := signature.return_annotation) is inspect.Signature.empty:
         return "unsure"
     is_text = isinstance(annotation, str)
     text = annotation.strip("'\"") if is_text else inspect.formatannotation(annotation)

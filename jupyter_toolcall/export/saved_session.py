@@ -63,7 +63,7 @@ def read_only_cursor(journal: Journal, head: str, words: Mapping[str, str]) -> C
     state = state_at(journal, head)
     box = Toolbox(*_tools(journal, head, state))
     scheme = cast(Scheme, RecordedResults(scheme_recorded(state.opened.scheme), words))
-    parts = journal, box, scheme, SessionValues(journal, {}), None, approval_policy("ask", ())
+    parts = journal, box, scheme, SessionValues(journal, {}), None, approval_policy("ask")
     context = SessionContext(*parts, origin_reader=OriginReader(of_file=True))
     return Cursor(context, head)
 

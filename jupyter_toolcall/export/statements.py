@@ -243,11 +243,11 @@ def _changed(
 
 
 def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
-    if not callee.awaited:
+    if not (callee.awaited or callee.gives == "items"):
         return code
-    if draft.awaits:
+    if callee.awaited and draft.awaits:
         return Code(f"await {code.text}", code.needs)
-    return call(of_module("asyncio", "asyncio.run"), [code])
+    return call(of_module("asyncio", "asyncio.run") if callee.awaited else Code("list"), [code])
 
 
 @dataclass

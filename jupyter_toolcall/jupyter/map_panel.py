@@ -95,10 +95,7 @@ class MapPanel:
     def _kept(self) -> dict[str, Any]:
         name = f"toolcall-map-{self.table.model_id}"
         html = self.sessions._repr_html_().replace("toolcall-map", f"toolcall-map {name}", 1)
-        return {
-            "text/html": html + HIDE_LOST.format(name=name),
-            "text/plain": repr(self.sessions),
-        }
+        return {"text/html": html + HIDE_LOST.format(name=name), "text/plain": repr(self.sessions)}
 
     # -- the table ------------------------------------------------------------------------
 

@@ -256,9 +256,7 @@ class SessionMap(Sequence[MappedSession]):
         return self
 
     def _run(
-        self,
-        due: Sequence[MappedPrompt],
-        report: Callable[[MappedPrompt, SessionSummary], None],
+        self, due: Sequence[MappedPrompt], report: Callable[[MappedPrompt, SessionSummary], None]
     ) -> str:
         setup = self.setup
         if due and self.executor is not None:

@@ -16,16 +16,7 @@ from ..core.events import Call, Usage
 from ..core.recorded_data import replace
 from ..schemes.messages import Reply
 from ..tools.plain_data import well_formed
-from .provider_client import (
-    AGAIN,
-    Json,
-    call_of,
-    cut_off,
-    garbled,
-    one_line,
-    own_key,
-    stop_reason,
-)
+from .provider_client import AGAIN, Json, call_of, cut_off, garbled, one_line, own_key, stop_reason
 from .retrying import Passing, length_ending
 
 STOPS = {

@@ -338,16 +338,19 @@ def stricter_preset(preset: str, other: str) -> str:
     return other if all(mine <= its for mine, its in pairs) else preset
 
 
-def rule_matching(glob: str, verdict: Verdict, is_break: bool = False) -> Test:
+def fits_glob(glob: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call looks like a glob of `tool` or `tool(arguments)`."""
+    shown = f"{tool.name}({readable_json(dict(arguments))})"
+    return fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
+
+
+def rule_matching(glob: str, verdict: Verdict) -> Test:
     """Return the rule that answers for calls that look like `tool` or `tool(arguments)`."""
 
     def rule(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
-        shown = f"{tool.name}({readable_json(dict(arguments))})"
-        fits = fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
+        fits = fits_glob(glob, tool, arguments)
         if not fits or (verdict == "approve" and _may_hold_words_of_others(arguments, origins())):
             return None
-        if is_break:
-            return "ask", t("You wrote --break %1: this call waits for you.", glob)
         return verdict, t("The rule %1 decides: %2.", repr(glob), verdict)
 
     return rule
@@ -369,33 +372,23 @@ class RulePolicy:
     """Rules in their order; the first that fits decides."""
 
     rules: tuple[Test, ...]
-    stops: tuple[Test, ...] = ()
-    """The breakpoints of the session: they come first, and no rule of a person runs their calls."""
-
-    def stopped(self, tool: Tool, arguments: Mapping[str, Any]) -> Answer | None:
-        """Return the answer of a breakpoint for a call, None where there is none."""
-        answers = (stop(tool, arguments, CallOrigins) for stop in self.stops)
-        return next(filter(None, answers), None)
 
     def __call__(
         self, tool: Tool, arguments: Mapping[str, Any], origins: Origins = CallOrigins
     ) -> Judgement:
         """Return the answer for a call; a person is asked where no rule fits."""
-        for rule in (*self.stops, *self.rules):
+        for rule in self.rules:
             if answer := rule(tool, arguments, origins):
                 return Judgement(*answer, rule.label if isinstance(rule, Rule) else "")
         return Judgement(*_no_rule(origins()))
 
 
-def approval_policy(approve: Approve, breaks: Sequence[str] = ()) -> Policy:
-    """Return the policy that a setting stands for; `breaks` are globs that always ask.
+def approval_policy(approve: Approve) -> Policy:
+    """Return the policy that a setting stands for.
 
     Raises UsageError for what is no policy: an unknown name, or a list of other things than pairs.
     """
-    if callable(approve):
-        return approve
-    stops = [rule_matching(glob, "ask", is_break=True) for glob in breaks]
-    return RulePolicy((*_rules(approve),), (*stops,))
+    return approve if callable(approve) else RulePolicy((*_rules(approve),))
 
 
 def policy_decision(

@@ -6,7 +6,7 @@ returns, and the session stays as it is until somebody does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -126,7 +126,7 @@ class Session:
         journal: str | Path | Journal | None = None,
         name: str | None = None,
         max_turns: int | None = None,
-        breaks: tuple[str, ...] = (),
+        breaks: str | Sequence[str] = (),
         executor: AnyExecutor | None = None,
         jobs: int = 1,
         max_result: int = MAX_RESULT,

@@ -20,12 +20,7 @@ from pathlib import Path
 from ..core.digests import digest
 from ..core.errors import ToolcallError
 from ..storage.journal_file import journals_folder
-from ..storage.notebook_files import (
-    damage_refused,
-    entries_of,
-    saved_sessions,
-    signed_by_jupyter,
-)
+from ..storage.notebook_files import damage_refused, entries_of, saved_sessions, signed_by_jupyter
 from ..storage.signatures import signer
 from .verify_files import own_entries
 

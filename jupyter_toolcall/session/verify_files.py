@@ -30,13 +30,7 @@ from ..storage.notebook_files import (
     saved_sessions,
 )
 from ..storage.signatures import signer
-from .recorded_decisions import (
-    ALL,
-    WORDS,
-    server_results,
-    verified_decisions,
-    without_cut_off,
-)
+from .recorded_decisions import ALL, WORDS, server_results, verified_decisions, without_cut_off
 
 UNSAID = ("bound", "digest", "instances")
 """Fields that depend on how a tool's code is compiled, and not on its results."""

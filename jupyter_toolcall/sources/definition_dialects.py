@@ -76,7 +76,7 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
                 written = {k: v for k, v in part.items() if k in ("$ref", "$defs", "definitions")}
             if isinstance(written.get("id"), str):
                 written.setdefault("$id", written.pop("id"))
-        for read in (_read_required, _read_type, _read_bounds, _read_items):
+        for read in (_read_old_words, _read_required, _read_type, _read_bounds, _read_items):
             read(written, note)
         return _read_nullable(written, note)
 
@@ -84,10 +84,32 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
     return result
 
 
+_OLD_WORDS = {"divisibleBy": "multipleOf", "disallow": "not", "extends": "allOf"}
+_OLD_WORDS["$recursiveRef"] = "$ref"
+"""For words of drafts 3 and 2019-09, the words of today."""
+
+
+def _read_old_words(schema: dict[str, Any], note: Note) -> None:
+    # It says that other schemas may extend this one: a definition is one schema.
+    schema.pop("$recursiveAnchor", None)
+    for old in _OLD_WORDS.keys() & schema:
+        note(f"{old} is read as {_OLD_WORDS[old]}")
+        part = schema.pop(old)
+        listed = [part] if old == "extends" and not isinstance(part, list) else part
+        schema.setdefault(_OLD_WORDS[old], {"type": part} if old == "disallow" else listed)
+    if re.match("#.", str(schema.get("$id"))):
+        note("$id of a part is read as $anchor")
+        schema["$anchor"] = schema.pop("$id")[1:]
+
+
 def _read_type(schema: dict[str, Any], note: Note) -> None:
     written = schema.get("type")
     names = written if isinstance(written, list) else [written]
     if not names or not all(isinstance(name, str) for name in names):
+        if isinstance(written, list) and all(isinstance(name, (str, Mapping)) for name in names):
+            note("type with schemas is read as anyOf")
+            del schema["type"]
+            schema["anyOf"] = [{"type": name} if isinstance(name, str) else name for name in names]
         return
     read = {str(name): _TYPES.get(_GENERIC.sub("", str(name)).lower(), name) for name in names}
     for name, kind in read.items():

@@ -137,9 +137,7 @@ def _check_url(url: Any, location: str) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
         raise DefinitionError(f"{where} is no URL such as https://api.example.org/x")
     if "@" in parts.netloc:
-        raise DefinitionError(
-            "endpoint.url: holds a password; definitions are shown, so leave it out"
-        )
+        raise DefinitionError("endpoint.url: has a password; definitions are shown: leave it out")
     slots = SLOT.findall(url)
     if slots and location != "path":
         raise DefinitionError(

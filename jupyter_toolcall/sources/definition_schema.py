@@ -177,9 +177,9 @@ def property_names(schema: Schema) -> tuple[str, ...]:
 def is_open(schema: Schema) -> bool:
     """Return whether a schema takes arguments that it does not name."""
     schema = object_schema(schema)
-    return "properties" not in schema or any(
-        schema.get(key, False) is not False for key in ("additionalProperties", "patternProperties")
-    )
+    words = ("additionalProperties", "patternProperties")
+    is_silent = not any(word in schema for word in ("properties", *words))
+    return is_silent or any(schema.get(word, False) is not False for word in words)
 
 
 # -- the arguments of a call --------------------------------------------------------------
@@ -229,8 +229,9 @@ class ArgumentChecker:
         if missing:
             path.append(error.kind.as_dict()["property"])
         # Names that the schema lacks are listed beside this, with the nearest that it has.
-        is_unknown = error.kind.name == "additionalProperties" and not path
-        if is_unknown or self.ignored(path[0] if path else "", missing or not path):
+        is_of_names = error.kind.name in ("additionalProperties", "falseSchema") and not path
+        is_listed = is_of_names and not self.is_open
+        if is_listed or self.ignored(path[0] if path else "", missing or not path):
             return None
         return ".".join(path) or "arguments", "is missing" if missing else _message(error)[:200]
 

@@ -28,14 +28,7 @@ from ..tools.arguments import plain_arguments
 from ..tools.tool import Changed, Check, Origin, Resolve, Tool, Validator
 from ..tools.tool_version import Version, version_of
 from ..tools.toolbox import Toolbox
-from .definition_defaults import (
-    EMPTY,
-    Default,
-    Scope,
-    Template,
-    apply_defaults,
-    unset_messages,
-)
+from .definition_defaults import EMPTY, Default, Scope, Template, apply_defaults, unset_messages
 from .definition_dialects import schema_for_models
 from .definition_endpoint import Endpoint, call_endpoint
 from .definition_file import VARIABLE_OF, Definition, read_definition
@@ -458,9 +451,7 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
 def _read_variables(variables: Any) -> dict[str, Any]:
     """Return variables of the session by name, without `vars.`. Raises DefinitionError."""
     if not isinstance(variables, Mapping):
-        raise DefinitionError(
-            f'variables: {variables!r:.60} is no object, such as {{"name": value}}'
-        )
+        raise DefinitionError(f'variables: {variables!r:.60} is no object, such as {{"a": 1}}')
     named = {str(key).removeprefix("vars."): value for key, value in variables.items()}
     if len(named) < len(variables):
         raise DefinitionError("variables: one name is there twice, with and without vars.")

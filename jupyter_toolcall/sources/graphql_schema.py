@@ -133,7 +133,7 @@ class Schema:
         for root in (getattr(self.built, f"{operation}_type") for operation in _OPERATIONS):
             if root is not None and not isinstance(root, graphql.GraphQLObjectType):
                 raise DefinitionError(
-                    f"the schema's root type {str(root)!r} is no object type of it"
+                    f"the root type {str(root)!r} of the schema is no object type"
                 )
 
     @property

@@ -34,13 +34,7 @@ from .graphql_queries import (
     send_nowhere,
 )
 from .graphql_schema import Loader, Schema
-from .graphql_values import (
-    ArgumentReader,
-    argument_checker,
-    check_result,
-    offered,
-    parameters,
-)
+from .graphql_values import ArgumentReader, argument_checker, check_result, offered, parameters
 
 
 def from_graphql(
@@ -373,9 +367,7 @@ class Function(NamedTuple):
             kind = data.get("__typename") if isinstance(data, dict) else None
             if not isinstance(kind, str) or kind not in self.makes:
                 shown = kind if isinstance(kind, str) else f"{data!r:.60}"
-                raise CallError(
-                    f"the server gave a {shown}, which its schema does not tell of here"
-                )
+                raise CallError(f"the server gave a {shown}, which its schema does not name here")
             if self.loaders[kind] is None:
                 on = kind if len(self.makes) > 1 else ""
                 yield self.api.classes[kind](of, step._replace(on=on))

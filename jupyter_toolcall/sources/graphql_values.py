@@ -91,7 +91,8 @@ def _with_inputs(
         fields = gql.input_fields(schema.types[name])
         if fields is not None and name not in inputs:
             doc = schema.types[name].description
-            described = {"description": doc} if doc else {}
+            limit = {"minProperties": 1, "maxProperties": 1} if schema.types[name].is_one_of else {}
+            described = {**limit, "description": doc} if doc else limit
             inputs[name] = {**described, **fields_schema(offered(fields))}
             ahead += [gql.name_of(field.type) for field in fields.values()]
     return {**result, "$defs": inputs} if inputs else result

@@ -168,9 +168,7 @@ async def _exchange(limits: RequestLimits, request: _Request) -> Response:
         async with asyncio.timeout(limits.seconds):
             return await _follow(limits, request)
     except (TimeoutError, httpx2.TimeoutException):
-        raise CallError(
-            f"{address} gave no whole answer within {limits.seconds:g} seconds"
-        ) from None
+        raise CallError(f"{address} gave no whole answer in {limits.seconds:g} seconds") from None
     except httpx2.ConnectError as error:
         raise CallError(f"{address} cannot be reached: {error}"[:300]) from None
     # The text of these errors may quote a header, and so a secret.
@@ -428,9 +426,7 @@ async def _to_public_address(request: httpx2.Request) -> httpx2.Request:
     except CallError as error:
         raise httpx2.ConnectError(str(error)) from None
     if not addresses or not all(_is_public(_embedded_ipv4(ip_address(a))) for a in addresses):
-        raise httpx2.ConnectError(
-            f"{host} leads to a private address, and was not typed by a person"
-        )
+        raise httpx2.ConnectError(f"{host} has a private address, and was not typed by a person")
     return _sent_to(addresses[0], request)
 
 

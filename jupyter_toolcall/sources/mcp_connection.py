@@ -17,6 +17,7 @@ import queue
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
@@ -164,9 +165,7 @@ class Connection:
                 self.listing_is_old = True
                 if self._starts > 1:
                     state = "was started again" if self.address.command else "is connected again"
-                    self._notices.put(
-                        f"The MCP server {self.address.name} had stopped, and {state}."
-                    )
+                    self._notices.put(f"MCP server {self.address.name} had stopped, and {state}.")
             return self._client
 
     async def _connect(self) -> None:
@@ -365,9 +364,7 @@ class Connection:
         if requests:
             raise InputRequired(requests, {"state": result.request_state})
         if running.rounds == MAX_ROUNDS:
-            raise CallError(
-                f"{tool} asked to be called again {MAX_ROUNDS} times, and gave no result"
-            )
+            raise CallError(f"{tool} asked {MAX_ROUNDS} times to be called again, without result")
         await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
         return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
 
@@ -408,7 +405,9 @@ class Connection:
     def _connect_error(self, error: Exception) -> str:
         """Return why a server cannot be reached, and what to do."""
         address, cause = self.address, _cause(error)
-        if isinstance(cause, FileNotFoundError) and address.command:
+        if isinstance(cause, (FileNotFoundError, NotADirectoryError)) and address.command:
+            if not Path(folder := address.filled().folder).is_dir():
+                return f"it starts in the folder {folder!r}, which is not there"
             return f"there is no program {address.command[0]!r}; install it, or give its whole path"
         status = self._server.last_response.status
         if status in (401, 403):

@@ -113,10 +113,7 @@ async def _program(server: Server, address: ServerAddress) -> AsyncIterator[Any]
     # As in Jupyter's kernel specifications, this is the Python that runs the kernel.
     command = sys.executable if command in ("python", "python3") else command
     parameters = mcp.StdioServerParameters(
-        command=command,
-        args=args,
-        env=dict(address.env),
-        cwd=address.folder,
+        command=command, args=args, env=dict(address.env), cwd=address.folder
     )
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         try:
@@ -165,9 +162,7 @@ def _sign_in(server: Server, url: str) -> OAuthClientProvider:
         )
 
     metadata = OAuthClientMetadata(
-        redirect_uris=[page.url],
-        client_name=NAME,
-        token_endpoint_auth_method="none",
+        redirect_uris=[page.url], client_name=NAME, token_endpoint_auth_method="none"
     )
     return OAuthClientProvider(url, metadata, server.tokens, show_link, code)
 

@@ -189,9 +189,7 @@ def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | Non
     if kind in ("histogram", "box") and x is not None:
         raise CallError(f"a {kind} has no x: name its columns in y")
     if kind == "bar" and len(frame) > MOST_BARS:
-        raise CallError(
-            f"{len(frame):,} bars cannot be read: aggregate or filter to at most {MOST_BARS} rows"
-        )
+        raise CallError(f"{len(frame):,} bars cannot be read: aggregate to at most {MOST_BARS}")
     if not len(frame):
         raise CallError("the table has no rows")
 
@@ -235,9 +233,11 @@ def _draw_over(
         axes.annotate(
             f"one of {step:,} rows", (1, 1), xycoords="axes fraction", ha="right", fontsize="small"
         )
-    if kind == "line" and x is not None:
+    if kind != "bar" and x is not None:
+        # A point without a place has none in the chart; matplotlib reads no missing time of a zone.
         rows = rows[frame.valid(x)[rows]]
-        rows = rows[_values(frame, x, rows).argsort(kind="stable")]
+        if kind == "line":
+            rows = rows[_values(frame, x, rows).argsort(kind="stable")]
     across = numpy().arange(1, len(rows) + 1) if x is None else _values(frame, x, rows)
     marker = "o" if len(rows) <= MOST_BARS else ""
     for index, column in enumerate(columns):

@@ -160,9 +160,7 @@ def cell_free_error(error: BaseException, tool: Tool) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if code and frame.filename == code.co_filename]
     place = f" in line {lines[-1]}" if lines else ""
-    return (
-        f"{class_name(type(error))}{place}; its message is not sent: it may hold withheld columns"
-    )
+    return f"{class_name(type(error))}{place}; its message is not sent: it may hold withheld cells"
 
 
 # -- the tools of the toolset -------------------------------------------------------------------

@@ -189,12 +189,15 @@ def cast_column(
     before, kind = frame.array(changed), frame.kind(changed)
     if (kind, to) in (("bool", "bool"), ("text", "str")):
         return frame.build(frame.all_columns)
+    # A column without any value becomes one of any type, as one of missing texts does.
+    is_empty, text = arrow().types.is_null(before.type), "c0::VARCHAR"
     # An integer beyond 2^53 may be no float.
     is_integer = to == "float" and arrow().types.is_integer(before.type)
-    sql = _EXACT if is_integer else _CASTS.get(f"{kind} to {to}", "c0::VARCHAR")
+    sql = _EXACT if is_integer else _CASTS.get(f"{'text' if is_empty else kind} to {to}", text)
+    sql = sql.replace("c0", text) if is_empty else sql
     if kind == "date" and to == "str" and format:
         sql = "strftime(c0, ?)"
-    elif to != "str" and sql == "c0::VARCHAR":
+    elif to != "str" and sql == text:
         raise CallError(f"a column of type {frame.type_text(changed)} does not become {to}")
     formats = {"strftime": format, "strptime": [format] if format else ISO}
     values = [value for name, value in formats.items() if name in sql]
@@ -269,26 +272,37 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     kind, type_, types = frame.kind(column), frame.array(column).type, arrow().types
     is_average = method in ("mean", "median")
     if is_average and (kind != "number" or types.is_decimal(type_)):
-        raise CallError(f"{column.name} has no {method}: cast it to float first")
+        advice = "it holds no numbers" if kind in ("date", "other") else "cast it to float first"
+        raise CallError(f"{column.name} has no {method}: {advice}")
     exact = f"if(c0 IS NULL, NULL, coalesce({_EXACT}, error('no float')))"
     number = exact if types.is_integer(type_) else "c0::DOUBLE"
     fill = _FILLS[method].format(number, number)
-    filler: Any = decimal.Decimal(str(value)) if types.is_decimal(type_) else value
     # A date takes no time of the day, and a float of 32 bits takes the nearest one of these.
     given_type = "TIMESTAMP" if types.is_date(type_) else "FLOAT" * types.is_float32(type_)
+    if types.is_null(type_) and type(value) is int:
+        given_type = "BIGINT"
     if method == "value" and given_type:
         fill = f"coalesce(c0, CAST(? AS {given_type}))"
-    query = f"SELECT {fill} AS x FROM t ORDER BY pos"
-    array = _query(query, frame, [column], [filler] if method == "value" else ()).column(0)
-    new = frame.new_column(column.name, array, like=None if is_average else column)
+    unfit = CallError(
+        f"{column.name} is of type {frame.type_text(column)}; {value!r:.40} does not fit: "
+        "cast the column first"
+    )
+    # A column without any value takes the type of what fills it.
+    is_new_type = is_average or types.is_null(type_)
+    try:
+        values: list[Any] = [] if value is None else [value]
+        if types.is_decimal(type_):
+            values = [decimal.Decimal(str(number)) for number in values]
+        array = _query(f"SELECT {fill} AS x FROM t ORDER BY pos", frame, [column], values).column(0)
+    except (CallError, decimal.InvalidOperation) as error:
+        # SQL's own error names the functions of the query above.
+        raise (error if value is None else unfit) from None
+    new = frame.new_column(column.name, array, like=None if is_new_type else column)
     # A text that is no category is a text; a number of another type would change all others.
     is_other = kind in ("number", "date") and new.dtype_text != column.dtype_text
     is_flag = isinstance(value, bool) and kind != "bool"
-    if not is_average and (is_other or is_flag or kind_of(array.type) != kind):
-        raise CallError(
-            f"{column.name} is of type {frame.type_text(column)}; {value!r:.40} does not fit: "
-            "cast the column first"
-        )
+    if not is_new_type and (is_other or is_flag or kind_of(array.type) != kind):
+        raise unfit
     return new
 
 
@@ -495,8 +509,10 @@ def pivot(
             f"{on} has {len(seen):,} values: a pivot creates at most {MOST_NEW_COLUMNS} columns"
         )
     names = [str(cell) for cell in frame.cells(spread, valid.nonzero()[0][seen])]
-    if len({*names, *index}) < len(names) + len(keys) or not all(map(str.strip, names)):
-        raise CallError("columns of the result would have the same name, or none; rename one first")
+    if not all(map(str.strip, names)):
+        raise CallError(f"{on} holds an empty text, which names no column; change it first")
+    if len({*names, *index}) < len(names) + len(keys):
+        raise CallError("columns of the result would have the same name; rename one first")
     sql = _aggregate_sql(frame, value, aggregate, f"c{len(keys)}")
     wanted = {name: f"{sql} FILTER (WHERE code = {code})" for code, name in enumerate(names)}
     wide, count = _grouped(frame, keys, [value], wanted, code=codes)

@@ -95,9 +95,7 @@ def is_too_deep(data: Any) -> bool:
         inner = (
             container.values() if isinstance(container, dict) else container for container in level
         )
-        level = [
-            part for container in inner for part in container if isinstance(part, (dict, list))
-        ]
+        level = [part for parts in inner for part in parts if isinstance(part, (dict, list))]
         depth += 1
     return bool(level)
 

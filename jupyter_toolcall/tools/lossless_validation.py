@@ -68,6 +68,8 @@ def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any
     if kind == "literal" and any(isinstance(choice, Enum) for choice in node["expected"]):
         member = _member_of(node["expected"])
         return core_schema.no_info_plain_validator_function(member, ref=node.get("ref"))
+    if kind == "enum" and any(isinstance(member.value, tuple) for member in node["members"]):
+        return _with_check(core_schema.no_info_before_validator_function, _tuples, checked)
     if kind == "json-or-python":
         # The names of the choices are left out where an error is told.
         forms: Any = [(checked[f"{form}_schema"], f"function-plain[{form}]") for form in _FORMS]
@@ -110,14 +112,11 @@ def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
         read(value)
     except ValidationError as error:
         # What else is wrong, the `__init__` may mend.
+        lost = [detail for detail in error.errors() if detail["type"] in _LOSSES]
+        losses = (PydanticCustomError(d["type"], d["msg"], d.get("ctx")) for d in lost)
         problems = [
-            InitErrorDetails(
-                type=PydanticCustomError(detail["type"], detail["msg"], detail.get("ctx")),
-                loc=detail["loc"],
-                input=detail["input"],
-            )
-            for detail in error.errors()
-            if detail["type"] in _LOSSES
+            InitErrorDetails(type=loss, loc=detail["loc"], input=detail["input"])
+            for loss, detail in zip(losses, lost, strict=True)
         ]
         if problems:
             raise ValidationError.from_exception_data("keys", problems) from None
@@ -131,18 +130,21 @@ def _no_number(value: Any) -> Any:
     return value
 
 
+def _tuples(value: Any) -> Any:
+    """Return the tuple that a list in JSON stands for."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
 def _member_of(expected: Sequence[Any]) -> Callable[[Any], Any]:
     """Return a function from a value in JSON to the choice of a Literal, maybe an enum's member."""
     plain = {choice: choice.value if isinstance(choice, Enum) else choice for choice in expected}
-    listed = " or ".join(map(repr, plain.values()))
+    listed = {"expected": " or ".join(map(repr, plain.values()))}
 
     def member(value: Any) -> Any:
         for choice, text in plain.items():
             if value is choice or (type(value) is type(text) and value == text):
                 return choice
-        raise PydanticCustomError(
-            "literal_error", "input should be {expected}", {"expected": listed}
-        )
+        raise PydanticCustomError("literal_error", "input should be {expected}", listed)
 
     return member
 

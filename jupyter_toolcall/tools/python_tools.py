@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import GenericAlias
-from typing import Annotated, Any, NotRequired, get_args, get_origin
+from typing import Annotated, Any, NotRequired, Unpack, get_args, get_origin
 
 from docstring_parser import ParseError, parse
 from pydantic import Field
@@ -199,6 +199,8 @@ def _argument_type(
     match parameter.kind:
         case Parameter.VAR_POSITIONAL:
             return GenericAlias(list, (_described(annotation),))
+        case Parameter.VAR_KEYWORD if get_origin(annotation) is Unpack:
+            return get_args(annotation)[0]
         case Parameter.VAR_KEYWORD:
             return GenericAlias(dict, (str, _described(annotation)))
     return annotation
@@ -213,7 +215,8 @@ def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> A
         first, *others = _annotated_parts(annotation)
         annotation = Annotated[(first, Field(description=note), *others)]
     if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
-        return NotRequired[annotation]
+        is_required = getattr(annotation, "__required_keys__", ())
+        return annotation if is_required else NotRequired[annotation]
     default = parameter.default
     if default is not parameter.empty and not has_field and not isinstance(default, FieldInfo):
         # The function itself has its default: it need not be JSON, nor can it always be copied.

@@ -116,9 +116,7 @@ def main() -> None:
         )
         client = stack.enter_context(Client(cluster))
         compare(
-            "dask, 2 processes",
-            client,
-            lambda n: client.submit(square, n, pure=False).result(),
+            "dask, 2 processes", client, lambda n: client.submit(square, n, pure=False).result()
         )
         compare_chains(client)
     with ProcessPoolExecutor(1) as processes:

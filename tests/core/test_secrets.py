@@ -475,9 +475,7 @@ def test_a_panel_says_which_variable_is_not_set(
     assert (row.phase, row.detail, post.got) == ("failed", MISSING, [])
 
 
-def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(
-    canary: str,
-) -> None:
+def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(canary: str) -> None:
     post = Post([])
     session = Session(post.toolbox, "person", scheme="flat", approve="all").ask("Post.")
     drive = PanelController(session, lambda notice: None)

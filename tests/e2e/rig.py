@@ -96,10 +96,7 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
 
 @contextmanager
 def running(
-    command: Sequence[str | Path],
-    folder: Path,
-    env: Mapping[str, str],
-    is_up: Callable[[], bool],
+    command: Sequence[str | Path], folder: Path, env: Mapping[str, str], is_up: Callable[[], bool]
 ) -> Iterator[None]:
     """A program in a folder for as long as it lasts; begins when it is up.
 

@@ -11,7 +11,9 @@ import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.engine.permission import judged
 from jupyter_toolcall.rules.approval_policy import approval_policy
+from jupyter_toolcall.rules.origins import CallOrigins
 
 
 @tool(read_only=True)
@@ -48,24 +50,24 @@ def test_the_first_rule_that_answers_wins(approve: Any, looks: str, writes: str)
     assert rules(BOX["write"], {"to": "home"})[0] == writes
 
 
-def test_a_break_asks_whatever_the_policy_says() -> None:
-    rules = approval_policy("all", ("write*",))
-    reason = "You wrote --break write*: this call waits for you."
-    assert rules(BOX["write"], {"to": "x"})[:2] == ("ask", reason)
-    assert rules(BOX["look"], {"at": "x"})[0] == "approve"
+@pytest.mark.parametrize("breaks", ["write*", ["write*"], ("rite", "write(*x*)")])
+@pytest.mark.parametrize("approve", ["all", lambda tool, arguments: ("approve", "")])
+def test_a_break_asks_whatever_the_policy_says(approve: Any, breaks: Any) -> None:
+    model = Scripted([[("look", {"at": "x"}), ("write", {"to": "x"})], "Done."])
+    session = Session(BOX, model, scheme="flat", approve=approve, breaks=breaks).tell("Go.")
+    assert [call.status for call in session.calls] == ["succeeded", "proposed"]
+    judgement = judged(session.cursor.context, BOX["write"], {"to": "x"}, CallOrigins)
+    assert re.fullmatch(r"You wrote --break write\S+: this call waits for you\.", judgement.reason)
 
 
 @pytest.mark.parametrize(
     ("approve", "said"),
     [
-        ("al", "Did you mean all"),
-        (None, "approve=None is no policy"),
+        *(("al", "Did you mean all"), (None, "approve=None is no policy")),
         ({"write": "approve"}, "is no policy; .* a list of"),
-        ([("x", "perhaps")], "'perhaps' is no verdict"),
-        ([("x", ["approve"])], "is no verdict"),
-        (["write"], "'write' in approve is no rule"),
+        *(([("x", "perhaps")], "'perhaps' is no verdict"), ([("x", ["approve"])], "is no verdict")),
+        *((["write"], "'write' in approve is no rule"), ([(1, "approve")], "is no rule")),
         ([("write", "approve", "why")], "is no rule; a rule is a pair"),
-        ([(1, "approve")], "is no rule"),
     ],
 )
 def test_what_is_no_policy_is_told(approve: Any, said: str) -> None:

@@ -635,7 +635,7 @@ def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_
     session.cursor.context.hooks += (pool,)
     session = interrupted(session)
     assert [call.status for call in session.calls] == [
-        *("interrupted", "succeeded", "interrupted", "interrupted"),
+        *("interrupted", "succeeded", "interrupted", "interrupted")
     ]
     assert all(future.cancelled() for future, _, _ in pool.held)
     not_begun = "It was interrupted before it began, so it did not run."

@@ -347,7 +347,7 @@ def test_a_read_only_tool_reads_tables_where_they_are_and_cannot_write_to_them(v
     assert [call.status for call in session.calls] == ["succeeded", "failed", "succeeded"]
     assert "let it copy them first, or remove the mark" in session.calls[1].error
     assert [list(session[name]["price"])[:2] for name in session.objects] == [
-        *([1.0, 2.0], [1.0, 2.0], [0.0, 2.0]),
+        *([1.0, 2.0], [1.0, 2.0], [0.0, 2.0])
     ]
     mine = session["DataFrame#2"]
     mine.loc[0, "price"] = 7.0

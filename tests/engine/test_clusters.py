@@ -115,11 +115,9 @@ def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
     client: Client, kind: str
 ) -> None:
     address = address_of(client)
-    executor = {
-        "client": client,
-        "executor": client.get_executor(),
-        "address": f"dask:{address}",
-    }[kind]
+    executor = {"client": client, "executor": client.get_executor(), "address": f"dask:{address}"}[
+        kind
+    ]
     done = session(
         process, in_kernel, executor=executor, calls=[("process", {}), ("in_kernel", {})]
     )

@@ -27,11 +27,7 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal
 from jupyter_toolcall.storage.file_system import DISK, Files
-from jupyter_toolcall.storage.journal_file import (
-    journal_file,
-    journal_names,
-    journals_folder,
-)
+from jupyter_toolcall.storage.journal_file import journal_file, journal_names, journals_folder
 from jupyter_toolcall.tools.tool import Tool
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.storage.test_copied_notebooks import saved

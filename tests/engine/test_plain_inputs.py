@@ -326,9 +326,7 @@ def test_a_call_with_a_name_runs_as_with_the_value_and_depends_on_it(value: Any)
     assert [in_place(value)] == SENT
 
 
-def test_an_input_of_a_call_is_in_the_lineage_and_a_change_makes_it_outdated(
-    tmp_path: Any,
-) -> None:
+def test_an_input_of_a_call_is_in_the_lineage_and_a_change_makes_it_outdated(tmp_path: Any) -> None:
     def grow(size: int) -> Jar:
         """Return a jar."""
         return Jar(str(size))

@@ -303,10 +303,7 @@ def test_an_output_that_stays_is_a_variable_of_the_notebook(
 
 
 def test_a_cell_says_which_output_is_lost(
-    client: Client,
-    shell: InteractiveShell,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    client: Client, shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "number"
     path.write_text("7")

@@ -162,6 +162,15 @@ def test_keys_that_are_equal_as_texts_keep_their_values() -> None:
     assert [session[name].grams for name in ("Potato#1", "Potato#2")] == [1, 2]
 
 
+@pytest.mark.parametrize("count", range(4))
+def test_a_list_of_objects_is_a_list_of_their_names_whatever_its_length(count: int) -> None:
+    def dig() -> list[Potato]:
+        return [Potato(n) for n in range(count)]
+
+    names = [f"Potato#{n + 1}" for n in range(count)]
+    assert ran("dig", tools=(dig,)).calls[0].result == names
+
+
 class Pair(NamedTuple):
     """A record whose fields stand in their order."""
 

@@ -102,9 +102,7 @@ def test_two_tools_that_give_a_variable_two_values_are_refused() -> None:
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_a_variable_that_is_too_long_to_be_kept_is_not_set_and_that_is_told(
-    by_hand: bool,
-) -> None:
+def test_a_variable_that_is_too_long_to_be_kept_is_not_set_and_that_is_told(by_hand: bool) -> None:
     long = Changed("ok", {"language": "x" * 1_100_000})
     made = Tool("make", parameters=TEXT, function=lambda text: long)
     script = Scripted([("make", {"text": "a"}), ("greet", {"text": "hi"}), "done"])

@@ -101,7 +101,8 @@ def test_a_failure_is_noted_in_its_span() -> None:
         return Reply("", calls, "tools" if calls else "end")
 
     run(wrong)
-    assert dict(spans()[1].attributes or {})["error.type"] == "failed"
+    span = spans()[1]
+    assert (dict(span.attributes or {})["error.type"], span.status.is_ok) == ("failed", False)
 
 
 def test_a_model_that_fails_ends_its_span_in_error() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 from array import array
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
@@ -235,6 +236,16 @@ def test_library_functions_are_imported() -> None:
     assert run(path)["result_1"] == session.calls[0].result
 
 
+def squares(n: int) -> Iterator[int]:
+    """Yield squares."""
+    yield from (k * k for k in range(n))
+
+
+def test_a_generator_runs_in_the_script() -> None:
+    path = exported(painted(("squares", {"n": 3}), tools=[squares]))
+    assert run(path)["result_1"] == [0, 1, 4]
+
+
 def test_a_session_of_what_never_changes_copies_nothing() -> None:
     session = painted(("Brush_wider", {}), inputs={"brush": Brush()})
     assert "deepcopy" not in exported(session).read_text()
@@ -256,9 +267,8 @@ def test_an_instance_goes_on_with_its_state_and_begins_as_it_was() -> None:
 def test_outputs_stand_at_the_end_under_their_names(name: str) -> None:
     session = painted(("save", {name: "Sheet#1"}), outputs={name: Sheet})
     made = run(exported(session))
-    assert plain(made[name if name.isidentifier() and name != "class" else "output_1"]) == plain(
-        session["Sheet#1"]
-    )
+    variable = name if name.isidentifier() and name != "class" else "output_1"
+    assert plain(made[variable]) == plain(session["Sheet#1"])
 
 
 def test_names_of_the_script_never_clash() -> None:

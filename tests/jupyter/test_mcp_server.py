@@ -294,10 +294,7 @@ async def test_a_rejection_is_an_error_with_the_persons_reason() -> None:
 
 
 async def test_a_rejection_of_the_policy_says_that_no_person_did_it() -> None:
-    async with (
-        served(finished(approve=[("*", "reject")])) as (_, server),
-        client(server) as agent,
-    ):
+    async with served(finished(approve=[("*", "reject")])) as (_, server), client(server) as agent:
         result = await agent.call_tool("cut", CUT)
         assert data(result)["note"].startswith("The policy rejected this call")
 

@@ -251,10 +251,7 @@ async def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and
     async with connected(lines) as client:
         blocks = asyncio.create_task(asyncio.to_thread(kernel.run, source))
         await exists(kernel.folder / "blocks")
-        for name, arguments in (
-            ("nap", {"seconds": 0}),
-            ("read_object", {"name": "Nothing#9"}),
-        ):
+        for name, arguments in (("nap", {"seconds": 0}), ("read_object", {"name": "Nothing#9"})):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(2):
                     await client.call_tool(name, arguments)

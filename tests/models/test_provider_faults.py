@@ -379,9 +379,7 @@ def test_a_final_error_of_chat_completions_is_not_asked_again() -> None:
     assert len(api.asked) == 2
 
 
-def test_a_busy_server_is_asked_again_when_it_says_and_the_reply_tells_of_it(
-    api: StandIn,
-) -> None:
+def test_a_busy_server_is_asked_again_when_it_says_and_the_reply_tells_of_it(api: StandIn) -> None:
     api.turns += [
         says(status=529, message="Overloaded", headers=(("retry-after-ms", "40"),)),
         says(status=429, message="Slow down", headers=(("retry-after", "3600"),)),

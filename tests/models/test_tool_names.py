@@ -106,9 +106,7 @@ def test_a_name_that_the_api_takes_is_sent_as_it_is(api: StandIn) -> None:
     assert list(api.sent_tools(0)) == ["x" * 64]
 
 
-def test_a_tool_that_was_selected_by_its_name_is_called_by_its_short_form(
-    api: StandIn,
-) -> None:
+def test_a_tool_that_was_selected_by_its_name_is_called_by_its_short_form(api: StandIn) -> None:
     selected = ("selectTools", {"tools": [LONG]})
     with asking(api, selected, (short(LONG), {"price": 3}), "Done.") as model:
         session = Session(BOX, model, approve="all").tell("go")

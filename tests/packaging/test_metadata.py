@@ -48,10 +48,7 @@ def test_the_version_is_in_one_file_and_the_others_repeat_it() -> None:
 
 def test_the_changelog_has_the_markers_of_jupyter_releaser_once() -> None:
     markers = re.findall(r"<!-- <\w+ NEW CHANGELOG ENTRY> -->", read("CHANGELOG.md"))
-    assert markers == [
-        "<!-- <START NEW CHANGELOG ENTRY> -->",
-        "<!-- <END NEW CHANGELOG ENTRY> -->",
-    ]
+    assert markers == ["<!-- <START NEW CHANGELOG ENTRY> -->", "<!-- <END NEW CHANGELOG ENTRY> -->"]
 
 
 def test_both_manifests_can_be_found_as_a_jupyterlab_extension_and_lead_to_the_repository() -> None:

@@ -259,8 +259,7 @@ def test_a_secret_that_a_tool_sets_and_prints_is_hidden(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("approve", "what"),
-    [("ask", "waits for your approval"), ("read-only", "is rejected")],
+    ("approve", "what"), [("ask", "waits for your approval"), ("read-only", "is rejected")]
 )
 def test_verify_says_of_a_call_that_may_not_run_here_why(
     approve: str, what: str, tmp_path: Path

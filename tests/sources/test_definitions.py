@@ -544,7 +544,7 @@ MISTAKES: list[tuple[Any, str]] = [
     (endpoint(url="ftp://x/y"), "endpoint.url: 'ftp://x/y' is no URL"),
     (endpoint(url="/x"), "endpoint.url: '/x' is no URL"),
     (endpoint(url="https://x:y/"), "endpoint.url: 'https://x:y/' is no URL"),
-    (endpoint(url="https://me:pw@x/y"), "endpoint.url: holds a password"),
+    (endpoint(url="https://me:pw@x/y"), "endpoint.url: has a password"),
     (endpoint(url="https://x/{name}"), "{name} is filled in only with argument_location 'path'"),
     (
         endpoint(url="https://x/{nmae}", argument_location="path"),
@@ -626,6 +626,8 @@ def test_a_mistake_in_a_list_has_its_number_and_an_action_its_name() -> None:
 
 
 EITHER = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+INT, CLOSED = {"type": "integer"}, {"type": "object", "additionalProperties": False}
+NESTED = {"type": "object", "properties": {"n": INT, "a": {"$recursiveRef": "#"}}}
 DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"type": "dict", "properties": {"a": {"type": "float"}}}, {"a": 1.5}, {"a": "x"}),
     ({"a": {"type": "tuple", "items": {"type": "long"}}}, {"a": [1]}, {"a": [1.5]}),
@@ -635,6 +637,21 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"a": {"allOf": [{"type": "integer"}], "nullable": True}}, {"a": None}, {"a": "y"}),
     ({"a": {"minimum": 1, "exclusiveMinimum": True}}, {"a": 2}, {"a": 1}),
     ({"a": {"items": [{"type": "integer"}], "additionalItems": False}}, {"a": [1]}, {"a": [1, 2]}),
+    ({"a": {"divisibleBy": 2}, "b": {"extends": {"type": "integer"}}}, {"a": 4, "b": 1}, {"a": 3}),
+    ({"a": {"disallow": ["string", {"maximum": 2}]}}, {"a": 3}, {"a": 2}),
+    ({"a": {"type": ["null", {"maximum": 2}]}}, {"a": None}, {"a": 3}),
+    (
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "#n"}},
+            "$defs": {"n": {"$id": "#n", **INT}},
+        },
+        {"a": 1},
+        {"a": {}},
+    ),
+    ({**NESTED, "$recursiveAnchor": True}, {"n": 1, "a": {"n": 2}}, {"a": {"n": "x"}}),
+    ({"properties": {"a": {}}, "patternProperties": {"^b": {}}, **CLOSED}, {"a": 1}, {"c": 1}),
+    (CLOSED, {}, {"a": 1}),
     ({"properties": {"a": {}, "b": {}}, **EITHER}, {"b": 1}, {}),
     ({"oneOf": [{"properties": {"a": {"type": "integer"}}}]}, {"a": 1}, {"b": 1}),
     ({"$ref": "#/definitions/A", "definitions": {"A": CITY}}, {"city": "x"}, {"a": 1}),
@@ -654,7 +671,7 @@ def test_a_schema_of_any_dialect_checks_calls_and_is_sent_as_providers_take_it(
     assert Draft202012Validator(dict(sent)).is_valid(fits)
     assert sent["type"] == "object"
     assert not {"anyOf", "oneOf", "allOf", "$ref"} & set(sent)
-    assert set(fits) <= set(sent["properties"])
+    assert set(fits) <= set(sent.get("properties", ()))
 
 
 # -- variables and secrets ----------------------------------------------------------------

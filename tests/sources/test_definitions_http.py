@@ -231,7 +231,7 @@ def test_the_timeout_of_a_definition_is_for_the_whole_answer() -> None:
         web.routes = lambda asked: Answer(web.until_closed())
         made = definition(web, "get", "query", timeout=0.3)
         call = called(from_definition(made, allow_hosts=(web.host,)), {}).calls[0]
-    assert call.error == f"{web.host} gave no whole answer within 0.3 seconds"
+    assert call.error == f"{web.host} gave no whole answer in 0.3 seconds"
 
 
 def test_an_interrupt_ends_a_call_that_waits_and_the_session_continues() -> None:

@@ -179,7 +179,7 @@ def test_an_interface_and_a_union_come_to_what_they_are(box: Toolbox, server: Se
         ("find", {"name": "loaf"}),
         ("Bread_slices", {"count": 1}),
     )
-    expected = [["Bread#1", "Cake#1"], 3, "Cake#2", "cake x", "Bread#2", "Slice#1"]
+    expected = [["Bread#1", "Cake#1"], 3, "Cake#2", "cake x", "Bread#2", ["Slice#1"]]
     assert results(session) == expected
     assert server.queries[1] == '{ node(id: "Cake:cake of nuts") { ... on Cake { tiers } } }'
     assert server.queries[3] == '{ find(name: "cake x") { ... on Cake { name } } }'
@@ -523,8 +523,8 @@ def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> Non
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        ({"__typename": "Brick"}, "a Brick, which its schema does not tell of here"),
-        ({"__typename": ["Bread"]}, "which its schema does not tell of here"),
+        ({"__typename": "Brick"}, "a Brick, which its schema does not name here"),
+        ({"__typename": ["Bread"]}, "which its schema does not name here"),
         ({"__typename": "Bread"}, "a Bread without an id"),
         ({"__typename": "Bread", "id_Bread": {"a": 1}}, "{'a': 1} as the id of a Bread"),
         ({"__typename": "Bread", "id_Bread": True}, "True as the id of a Bread"),

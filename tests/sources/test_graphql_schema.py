@@ -114,6 +114,13 @@ def test_an_interface_stands_for_its_objects_without_the_root() -> None:
     assert box["nodes"].makes == ("A", "B")
 
 
+def test_an_input_that_takes_one_of_its_fields_is_checked_before_it_is_sent() -> None:
+    box = from_graphql("input By @oneOf { id: ID name: String } type Query { find(by: By!): Int }")
+    asked = [("find", {"by": by}) for by in ({}, {"id": "a", "name": "b"})]
+    session = Session(box, Scripted([*asked, "Done."]), scheme="flat", approve="all").tell("Go.")
+    assert ["1 property" in call.error for call in session.calls] == [True, True]
+
+
 def test_a_receiver_never_takes_the_name_of_an_argument() -> None:
     box = from_graphql("type Query { pot: pot! } type pot { into(pot: Int, pot_: Int): pot! }")
     session = Session(
@@ -134,7 +141,7 @@ def test_a_receiver_never_takes_the_name_of_an_argument() -> None:
         ("type Query { a: Int }\ntype Query { b: Int }", "There can be only one type named"),
         ("type Query {\n a: Int\n a: Int! }", "the schema, line 2: Field 'Query.a' can only be"),
         ("type Pot { a: Int }", "the schema has no Query type, so there is nothing to call"),
-        ("scalar Query", "the schema's root type 'Query' is no object type"),
+        ("scalar Query", "the root type 'Query' of the schema is no object type"),
         ("hello", "the schema, line 1: Syntax Error: Unexpected Name"),
     ],
 )
@@ -198,8 +205,7 @@ def test_a_broken_introspection_result_names_the_place(change: Change, said: str
     ("source", "options", "said"),
     [
         (3, {}, "3 is no schema; give a URL, SDL"),
-        ("", {}, "'' is no schema"),
-        ("missing.graphql", {}, "missing.graphql cannot be read"),
+        *(("", {}, "'' is no schema"), ("missing.graphql", {}, "missing.graphql cannot be read")),
         ("{not json", {}, "the introspection result is no JSON"),
         (TINY, {"endpoint": "localhost:80"}, "must be a URL that begins with http"),
         (TINY, {"endpoint": "https://[x"}, "the endpoint is no URL"),

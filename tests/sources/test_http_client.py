@@ -408,7 +408,7 @@ def test_time_is_limited_in_all_not_from_byte_to_byte() -> None:
     with Web() as web:
         web.routes = lambda asked: Answer(web.until_closed())
         said = refusal(RequestLimits((web.host,), seconds=0.3), web.url)
-    assert said == f"{web.host} gave no whole answer within 0.3 seconds"
+    assert said == f"{web.host} gave no whole answer in 0.3 seconds"
 
 
 def test_a_server_that_drips_its_headers_is_given_up() -> None:
@@ -431,7 +431,7 @@ def test_a_server_that_drips_its_headers_is_given_up() -> None:
         said = refusal(RequestLimits(("127.0.0.1",), seconds=0.3), url)
         over.set()
         thread.join()
-    assert "gave no whole answer within 0.3 seconds" in said
+    assert "gave no whole answer in 0.3 seconds" in said
 
 
 def test_an_interrupt_passes_while_an_answer_is_waited_for() -> None:

@@ -242,7 +242,7 @@ def test_a_call_in_which_the_server_dies_has_an_unknown_outcome_and_the_server_s
     assert session.calls[0].status == "unknown"
     session.decide(session.pending[0], "answer", result="it died").run()
     assert session.calls[1].result == 2
-    printed = r"The MCP server mcp_server\w* had stopped, and was started again\.\n"
+    printed = r"MCP server mcp_server\w* had stopped, and was started again\.\n"
     assert re.fullmatch(printed, capsys.readouterr().out)
     assert sum(event.startswith("start") for event in program.pantry.events) == 2
 
@@ -293,10 +293,10 @@ def test_a_program_ends_with_the_process_that_started_it(tmp_path: Path) -> None
 def test_a_program_that_cannot_be_started_is_one_clear_line() -> None:
     with pytest.raises(DefinitionError) as caught:
         from_mcp("no-such-program --now")
-    assert str(caught.value) == (
-        "MCP server no_such_program: there is no program 'no-such-program'; "
-        "install it, or give its whole path"
-    )
+    reason = "there is no program 'no-such-program'; install it, or give its whole path"
+    assert str(caught.value) == f"MCP server no_such_program: {reason}"
+    with pytest.raises(DefinitionError, match="it starts in the folder '/gone', which is not"):
+        from_mcp({"command": sys.executable, "args": ["x.py"], "cwd": "/gone"})
 
 
 def test_a_program_that_is_no_server_is_one_line_with_what_it_wrote_last() -> None:

@@ -208,7 +208,7 @@ def test_what_an_own_tool_returns_of_withheld_columns_is_an_object_that_is_not_s
         "marked with sees_withheld",
         f"{kind}#3",
         "str#2",
-        f"ValueError in line {line}; its message is not sent: it may hold withheld columns",
+        f"ValueError in line {line}; its message is not sent: it may hold withheld cells",
         {"missing": 0},
         f"{CANARY}-0",
     ]

@@ -23,6 +23,8 @@ from jupyter_toolcall.sources import table_duckdb
 from jupyter_toolcall.toolsets import tables
 from tests.sources.tables import DAY, ENGINES, call, failure, rows, table, tools
 
+PRICE = decimal.Decimal("1.50")
+
 
 def kept(engine: str, where: str) -> list[int]:
     """Return the counts of the rows that a condition keeps."""
@@ -33,21 +35,15 @@ def kept(engine: str, where: str) -> list[int]:
 @pytest.mark.parametrize(
     ("where", "counts"),
     [
-        ("price > 2 AND price <= 9", [1, 4]),
-        ("NOT price > 2", [3, 5, 6]),
-        ("price <> 2 OR price IS NULL", [1, 2, 3, 4]),
-        ("city IN ('Rome', NULL)", [1, 4]),
-        ("city NOT IN ('Rome', NULL)", []),
+        *(("price > 2 AND price <= 9", [1, 4]), ("NOT price > 2", [3, 5, 6])),
+        *(("city IN ('Rome', NULL)", [1, 4]), ("city NOT IN ('Rome', NULL)", [])),
+        *(("fresh AND NOT false", [1, 3, 4]), ("price <> 2 OR price IS NULL", [1, 2, 3, 4])),
         ('"unit price" < -1 OR count ** 2 = 36', [6]),
-        ("fresh AND NOT false", [1, 3, 4]),
         ("City LIKE '%e' OR lower(city) = 'bonn'", [1, 4, 6]),
         ("day BETWEEN '2024-01-31 09:30' AND '2024-02-01'", [1, 5, 6]),
-        ("month(day) = 7", [4]),
-        ("CASE WHEN fresh THEN 1 ELSE 2 END = 2", [2, 5, 6]),
-        ("count % 3 == 0 -- a comment", [3, 6]),
-        ("price / 0 IS NULL", [1, 2, 3, 4, 5, 6]),
-        ("row_number() OVER (ORDER BY fresh) = 1", [2]),
-        ("price > avg(price) OVER ()", [4]),
+        *(("month(day) = 7", [4]), ("CASE WHEN fresh THEN 1 ELSE 2 END = 2", [2, 5, 6])),
+        *(("count % 3 == 0 -- a comment", [3, 6]), ("price / 0 IS NULL", [1, 2, 3, 4, 5, 6])),
+        *(("row_number() OVER (ORDER BY fresh) = 1", [2]), ("price > avg(price) OVER ()", [4])),
     ],
 )
 def test_a_condition_keeps_the_same_rows_on_each_library(
@@ -269,20 +265,34 @@ def test_decimals_of_several_scales_are_never_rounded(expression: str, values: l
     ("cell", "value"),
     [
         *((1, 1.5), (1, True), (1, "x"), (True, 2), (1.5, "x"), ("a", 3), (DAY, "x"), (DAY, 3)),
-        (DAY.date(), "2024-01-31 10:00"),
+        *((DAY.date(), "2024-01-31 10:00"), (PRICE, "x"), (PRICE, True)),
     ],
 )
 def test_a_value_of_another_type_fills_nothing_in_and_changes_no_type(
     engine: str, cell: Any, value: Any
 ) -> None:
     holed = table(engine, {"x": [cell, None]})
-    with pytest.raises(CallError, match=r"does not fit|Cannot mix values of type"):
+    with pytest.raises(CallError, match=r"^x is of type .* does not fit: cast the column first"):
         tools.fill_missing(holed, ["x"], "value", value)
     narrow = pl.DataFrame({"x": [0.5, None]}, schema={"x": pl.Float32})
     assert tools.fill_missing(narrow, ["x"], "value", 0.1)["x"].dtype == pl.Float32
     for method in ("forward", "value"):
         filled = tools.fill_missing(holed, ["x"], method, cell if method == "value" else None)
         assert rows(filled) == rows(table(engine, {"x": [cell, cell]}))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_column_without_any_value_is_cast_and_filled(engine: str) -> None:
+    empty = table(engine, {"n": [None, None]})
+    texts = dict.fromkeys(("str", "date", "datetime"), "2024-01-31")
+    for to, value in {"int": 3, "float": 0.5, "bool": True, **texts}.items():
+        cast = tools.cast_column(empty, "n", to)
+        assert [row["n"] for row in rows(cast)] == [None, None]
+        assert rows(tools.fill_missing(empty, ["n"], "value", value)) == [{"n": value}] * 2
+        filled = rows(tools.fill_missing(cast, ["n"], "value", value))
+        assert [str(row["n"])[:10] for row in filled] == [str(value)] * 2
+    with pytest.raises(CallError, match="n has no mean: it holds no numbers"):
+        tools.fill_missing(empty, ["n"], "mean")
 
 
 def test_windows_and_lambdas_mean_what_sql_says() -> None:

@@ -7,6 +7,7 @@ import io
 import pickle
 import re
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 import pandas as pd
@@ -185,19 +186,18 @@ def test_a_later_tool_that_changes_its_table_changes_no_other() -> None:
     [
         ("line", {"x": "count", "y": ["price", "unit price"]}),
         ("line", {"x": "day", "y": ["count"]}),
-        ("bar", {"x": "city", "y": ["price"]}),
-        ("scatter", {"x": "price", "y": ["count"]}),
-        ("histogram", {"y": ["price"]}),
+        *(("bar", {"x": "city", "y": ["price"]}), ("scatter", {"x": "price", "y": ["count"]})),
+        *(("scatter", {"x": "time", "y": ["count"]}), ("histogram", {"y": ["price"]})),
         ("box", {"y": ["price", "count"]}),
     ],
 )
 def test_a_plot_has_labelled_axes(engine: str, kind: str, arguments: Any) -> None:
-    figure = call(table(engine), "plot", kind=kind, title="T", **arguments)
+    times = [day and day.replace(tzinfo=UTC) for day in DATA["day"]]
+    figure = call(table(engine, {**DATA, "time": times}), "plot", kind=kind, title="T", **arguments)
     (axes,) = figure.axes
     assert axes.get_ylabel()
     assert axes.get_xlabel() or kind == "box"
-    assert axes.get_title(loc="left") == "T"
-    assert figure.get_facecolor()[3] == 1
+    assert (axes.get_title(loc="left"), figure.get_facecolor()[3]) == ("T", 1)
     assert isinstance(figure, Figure)
     if engine == ENGINES[0]:
         assert figure._repr_png_() == pickle.loads(pickle.dumps(figure))._repr_png_()  # type: ignore[attr-defined]

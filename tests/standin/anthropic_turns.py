@@ -73,10 +73,7 @@ def _tokens(turn: Turn) -> int:
 
 
 def _block(
-    block: Block,
-    ids: Iterator[str],
-    sign: Callable[[str], Json],
-    size: int,
+    block: Block, ids: Iterator[str], sign: Callable[[str], Json], size: int
 ) -> tuple[Json, list[Json]]:
     match block:
         case Say(text):

@@ -148,20 +148,20 @@ def test_a_tool_that_is_named_as_one_of_the_scheme_is_refused(name: str) -> None
         Session(Toolbox(renamed), outputs={"x": int})
 
 
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_an_empty_prompt_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="the prompt is empty"):
+@pytest.mark.parametrize(("text", "is_what"), [("", "empty"), ("  \n", "empty"), (3, "3, which")])
+def test_an_empty_prompt_is_refused(text: Any, is_what: str) -> None:
+    with pytest.raises(UsageError, match=f"the prompt is {is_what}"):
         Session(Toolbox(Potato)).ask(text)
 
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("scheme", "flatt", "Did you mean flat"),
-        ("approve", "al", "Did you mean all"),
-        ("model", "kitchen", "scripted:NAME"),
-        ("model", "scripted:nothing", "scripted:kitchen"),
-        ("outputs", {"x": "Potatoe"}, "Did you mean Potato"),
+        *(("scheme", "flatt", "Did you mean flat"), ("approve", "al", "Did you mean all")),
+        *(("model", "kitchen", "scripted:NAME"), ("model", "scripted:nothing", "scripted:kitchen")),
+        *(("outputs", {"x": "Potatoe"}, "Did you mean Potato"), ("outputs", ["x"], "is no dict")),
+        *(("inputs", {1: 2}, "inputs: {1: 2} is no dict"), ("max_turns", 0, "0 is no number")),
+        ("budget", "9", r"budget: '9' is no Budget, such as Budget\(calls=40\)"),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest(option: str, value: Any, said: str) -> None:
@@ -369,14 +369,10 @@ async def times_out() -> None:
 @pytest.mark.parametrize(
     ("function", "result"),
     [
-        (not_a_number, None),
-        (not_numbers, {"a": [None, "-Infinity"]}),
-        (some_bytes, "2 bytes: b'\\xff\\x00'"),
-        (itself, "[[...]]"),
-        (half_a_character, "a\ufffdb"),
-        (waits, 5),
-        (makes_coroutine, 5),
-        (huge_number, "<int whose repr raises ValueError>"),
+        *((not_a_number, None), (not_numbers, {"a": [None, "-Infinity"]})),
+        *((some_bytes, "2 bytes: b'\\xff\\x00'"), (itself, "[[...]]")),
+        *((half_a_character, "a\ufffdb"), (waits, 5)),
+        *((makes_coroutine, 5), (huge_number, "<int whose repr raises ValueError>")),
         (deep, "<list whose repr raises RecursionError>"),
     ],
 )
@@ -398,10 +394,8 @@ def test_a_text_that_is_very_long_is_told_by_its_size_and_its_beginning() -> Non
 @pytest.mark.parametrize(
     ("function", "error"),
     [
-        (leaves_later, "SystemExit: 4"),
-        (recurses, "RecursionError: maximum recursion depth"),
-        (raises_half_a_character, "ValueError: a\ufffdb"),
-        (times_out, "TimeoutError: late"),
+        *((leaves_later, "SystemExit: 4"), (recurses, "RecursionError: maximum recursion depth")),
+        *((raises_half_a_character, "ValueError: a\ufffdb"), (times_out, "TimeoutError: late")),
     ],
 )
 def test_whatever_a_tool_raises_is_a_failure_that_is_told(function: Any, error: str) -> None:

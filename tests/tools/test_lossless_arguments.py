@@ -211,10 +211,11 @@ def test_the_model_and_the_person_are_told_which_nested_key_a_tool_lacks() -> No
 
 
 class Shape(Enum):
-    """A choice whose values are texts and numbers."""
+    """A choice whose values are a text, a number and a tuple."""
 
     STICKS = "sticks"
     TWO = 2
+    PAIR = (1.5, ("a",))
 
 
 Values = tuple[Any, st.SearchStrategy[Any]]

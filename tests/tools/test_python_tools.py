@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, Required, TypedDict, Unpack
 
 import pytest
 from pydantic import BaseModel, ConfigDict
@@ -85,8 +85,7 @@ def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
     ("annotation", "given", "reached", "places"),
     [
         (Potato, "Potato#1", POTATO, {"x": "Potato#1"}),
-        (Potato, "Sweet#1", SWEET, {"x": "Sweet#1"}),
-        (Potato | None, None, None, {}),
+        *((Potato, "Sweet#1", SWEET, {"x": "Sweet#1"}), (Potato | None, None, None, {})),
         (Potato | None, "Potato#1", POTATO, {"x": "Potato#1"}),
         (Potato | Sweet, "Sweet#1", SWEET, {"x": "Sweet#1"}),
         (
@@ -111,8 +110,7 @@ def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
             [{"potato": POTATO}],
             {"x.0.potato": "Potato#1"},
         ),
-        (str, "Potato#1", "Potato#1", {}),
-        (object, "Potato#1", POTATO, {"x": "Potato#1"}),
+        *((str, "Potato#1", "Potato#1", {}), (object, "Potato#1", POTATO, {"x": "Potato#1"})),
         (Any, {"a": ["Sweet#1", 2]}, {"a": [SWEET, 2]}, {"x.a.0": "Sweet#1"}),
         (Any | None, "a Potato#1", "a Potato#1", {}),
         (list, [1, "Potato#1"], [1, POTATO], {"x.1": "Potato#1"}),
@@ -154,6 +152,20 @@ def test_an_object_that_there_is_not_is_told_by_its_place() -> None:
         CallError, match=r"bag.potato: must be the name of an object, such as Potato#1"
     ):
         check(use, {"bag": {"potato": 7}})
+
+
+class Options(TypedDict, total=False):
+    x: Required[int]
+    y: str
+
+
+def test_named_arguments_of_a_typed_dict_are_checked_by_its_keys() -> None:
+    def set_up(**more: Unpack[Options]) -> None: ...
+
+    assert check(set_up, {"more": {"x": "1"}}) == {"more": {"x": 1}}
+    for given, said in (({"more": {"x": 1, "z": 2}}, "more.z: there is no"), ({}, "more: Give")):
+        with pytest.raises(CallError, match=said):
+            check(set_up, given)
 
 
 def test_every_kind_of_parameter_is_called_as_it_must_be() -> None:
