@@ -202,7 +202,7 @@ def branch_named(journal: Journal, head: str, name: str) -> Branch:
 
     Raises UsageError, which suggests the nearest name.
     """
-    all_branches = branches(journal, head)
+    all_branches, name = branches(journal, head), str(name)
     result = [branch for branch in all_branches if branch.name == name]
     if not result and len(name) >= PREFIX:
         result = [branch for branch in all_branches if branch.head.startswith(name)]

@@ -397,7 +397,7 @@ class Session:
 
     def name_branch(self, name: str, of: str | None = None) -> Session:
         """Name this branch, or the branch `of`. Raises UsageError for an invalid name."""
-        name_branch(self.journal, self.head, name, of)
+        name_branch(self.journal, self.head, str(name), of)
         return self
 
     def hide_branch(self, name: str) -> Session:
@@ -594,7 +594,7 @@ class Session:
 
         Raises CallError for a name that no object has, Absent where the value is not here.
         """
-        return self.cursor.context.values.copy_of(name, self.state)
+        return self.cursor.context.values.copy_of(str(name), self.state)
 
     def value(self, name: str) -> Any:
         """Return a copy of the current value of an object, an output, an instance or a variable.

@@ -412,7 +412,7 @@ def _holds_objects(cls: Any, kinds: Kinds) -> bool:
     parts = (part for hint in fields_of(cls).values() for part in classes_within(hint, inner))
     return any(
         (part is not object and _subtypes(part, kinds))
-        or (object in kinds and _open_type(part) is not None)
+        or _open_type(part) is not None
         or _needs_fields(part)
         for part in parts
     )

@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_428,
     "Python files": 259,
-    "Python tests": 52_375,
+    "Python tests": 52_390,
     "TypeScript": 11_493,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.compare.comparison import Comparison
 from jupyter_toolcall.core.branches import branches, checked_branch_name
-from jupyter_toolcall.core.errors import Unfinished, UsageError
+from jupyter_toolcall.core.errors import CallError, Unfinished, UsageError
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import Label
 from jupyter_toolcall.core.state_fold import state_at
@@ -278,6 +278,10 @@ def test_hiding_deletes_nothing_and_what_is_on_show_can_not_be_hidden() -> None:
     assert not any(label.hidden for label in main.journal.labels.values())
     with pytest.raises(UsageError, match="no branch 'nothing'"):
         main.hide_branch("nothing")
+    with pytest.raises(UsageError, match="no branch '3'"):
+        main.checkout(3)  # type: ignore[arg-type]
+    with pytest.raises(CallError, match="no object '0'"):
+        main[0]  # type: ignore[index]
 
 
 # -- lines ----------------------------------------------------------------------------------

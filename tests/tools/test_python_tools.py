@@ -66,6 +66,12 @@ class Order(TypedDict):
     count: NotRequired[int]
 
 
+@dataclass
+class Tray:
+    first: Any
+    rest: list = field(default_factory=list)  # type: ignore[type-arg]
+
+
 POTATO, SWEET = Potato(), Sweet()
 
 
@@ -114,6 +120,13 @@ def check(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[st
         (Any, {"a": ["Sweet#1", 2]}, {"a": [SWEET, 2]}, {"x.a.0": "Sweet#1"}),
         (Any | None, "a Potato#1", "a Potato#1", {}),
         (list, [1, "Potato#1"], [1, POTATO], {"x.1": "Potato#1"}),
+        (
+            Tray,
+            {"first": "Potato#1", "rest": [{"a": "Sweet#1"}, "Sweet"]},
+            Tray(POTATO, [{"a": SWEET}, "Sweet"]),
+            {"x.first": "Potato#1", "x.rest.0.a": "Sweet#1"},
+        ),
+        (Tray, {"first": "Potato#1 is good"}, Tray("Potato#1 is good"), {}),
         (dict, {"a": "Potato#1"}, {"a": POTATO}, {"x.a": "Potato#1"}),
     ],
 )
