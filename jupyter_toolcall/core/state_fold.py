@@ -185,14 +185,14 @@ def _still_used(state: State, opened: Opened) -> HashTrieMap[str, str]:
     return used
 
 
-def _demand_results(state: State) -> None:
-    for call in state.open[:1]:
-        n = state.calls[call].step
-        raise NotYourTurn(f"call {n} has no result yet: use its panel, or %toolchat approve {n}")
+def _no_result_yet(state: State) -> NotYourTurn:
+    n = state.calls[state.open[0]].step
+    return NotYourTurn(f"call {n} has no result yet: use its panel, or %toolchat approve {n}")
 
 
 def _ask(state: State, asked: Asked, verified: bool) -> State:
-    _demand_results(state)
+    if state.open:
+        raise _no_result_yet(state)
     if asked.by == "session":
         return replace(state, last=asked, reminded=state.reminded + 1)
     return replace(
@@ -211,7 +211,8 @@ def _ask(state: State, asked: Asked, verified: bool) -> State:
 
 
 def _reply(state: State, reply: Replied, entry: Entry) -> State:
-    _demand_results(state)
+    if state.open:
+        raise _no_result_yet(state)
     stale = bool(entry.meta.get("stale"))
     calls, order = _with_calls(state, reply, entry, stale)
     ids = tuple(call.id for call in reply.calls)

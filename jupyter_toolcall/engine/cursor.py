@@ -176,7 +176,7 @@ class Cursor:
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Record a decision on a call. It holds here even if it repeats an earlier one."""
-        if defaults := self._unchanged_defaults(event):
+        if event.decision == "edit" and (defaults := self._unchanged_defaults(event)):
             meta[DEFAULTS] = defaults
         meta |= {"who": self.context.person_rules.person} if by == "person" else {}
         self.write(event, at=self.context.clock(), by=by, **meta)
@@ -186,10 +186,8 @@ class Cursor:
 
     def _unchanged_defaults(self, event: Decided) -> list[str]:
         """Return the arguments of an edit that the model left out and the person did not change."""
-        if event.decision != "edit" or event.arguments is None:
-            return []
         call = self.state.call(event.call_id)
-        edited, unedited = event.arguments, self.arguments_to_run(call)
+        edited, unedited = event.arguments or {}, self.arguments_to_run(call)
         left_out = (name for name in unedited if name in edited and name not in call.proposed)
         return [name for name in left_out if is_same_json(edited[name], unedited[name])]
 

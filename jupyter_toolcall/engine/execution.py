@@ -104,7 +104,7 @@ class ToolExecution:
             raise NotBegun from None
         if ready.tool.instance:
             self._subject = (private(self.values.by_digest[ready.instance_digest])[0],)
-        self._is_hidden = self._may_show_withheld()
+        self._is_hidden = bool(self.values.withhold) and self._may_show_withheld()
         return _task(ready, self._subject, arguments, self._copies, self.values)
 
     def _may_show_withheld(self) -> bool:
@@ -113,7 +113,7 @@ class ToolExecution:
         Raises CallError for an object that the tool would show to the model.
         """
         withhold, tool = self.values.withhold, self.ready.tool
-        if not withhold or tool.sees_withheld:
+        if tool.sees_withheld:
             return False
         opaque = next((copied.name for copied in self._copies if copied.recorded.withheld), "")
         if opaque and tool.leaves_out_withheld:
@@ -373,7 +373,8 @@ def stored_execution(
 ) -> Execution:
     """Store the results of a run that took `duration` milliseconds, and return its execution."""
     # The result is stored before the journal says that there is one.
-    kept, interrupted = _store_new_result(ready, ran.outcome, values, duration), ran.interrupted
+    stores, interrupted = values.value_store is not None, ran.interrupted
+    kept = _store_new_result(ready, ran.outcome, values, duration) if stores else ()
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     changes = ran.changes
@@ -401,8 +402,6 @@ def _store_new_result(
     ready: PreparedCall, outcome: Outcome, values: SessionValues, duration: float
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""
-    if values.value_store is None:
-        return ()
     try:
         # A result that needed a person's response is stored, so that nobody is asked twice.
         is_kept = ready.resumption is not None or is_worth_storing(ready.tool, duration)

@@ -42,7 +42,10 @@ PATIENCE = 1.0
 def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
     """Return what a function returns, awaited if it is async. Raises what the function raises."""
     result = function(*first, **values)
-    return _await(result) if _is_awaitable(result) else result
+    # Only its type is read: attributes may do anything.
+    cls = type(result)
+    is_async = issubclass(cls, Awaitable) or (cls is GeneratorType and inspect.isawaitable(result))
+    return _await(result) if is_async else result
 
 
 def error_text(error: BaseException) -> str:
@@ -176,12 +179,6 @@ async def _read_async(iterator: Any, items: list[Any]) -> None:
         items.append(item)
         if len(items) > SHORT_ITERATOR:
             return
-
-
-def _is_awaitable(result: Any) -> bool:
-    """Return whether a result is awaited. Only its type is read: attributes may do anything."""
-    cls = type(result)
-    return issubclass(cls, Awaitable) or (cls is GeneratorType and inspect.isawaitable(result))
 
 
 @dataclass

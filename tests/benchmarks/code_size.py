@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_296,
-    "tools": 3_545,
+    "core + engine + session": 8_294,
+    "tools": 3_544,
     "sources": 5_949,
     "jupyter": 4_292,
     "view": 1_902,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_593,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_428,
+    "all": 38_425,
     "Python files": 259,
     "Python tests": 52_390,
     "TypeScript": 11_493,
