@@ -189,7 +189,7 @@ def _check_plot(frame: Frame, kind: str, columns: Sequence[Column], x: str | Non
     if kind in ("histogram", "box") and x is not None:
         raise CallError(f"a {kind} has no x: name its columns in y")
     if kind == "bar" and len(frame) > MOST_BARS:
-        raise CallError(f"{len(frame):,} bars cannot be read: aggregate to at most {MOST_BARS}")
+        raise CallError(f"{len(frame):,} bars cannot be read: aggregate or filter to {MOST_BARS}")
     if not len(frame):
         raise CallError("the table has no rows")
 

@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_425,
     "Python files": 259,
     "Python tests": 52_390,
-    "TypeScript": 11_493,
+    "TypeScript": 11_494,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -61,8 +61,9 @@ export const sessionWith = (model: INotebookModel | null, panel: string): CellSe
 export function keepPanel(cell: ICellModel): void {
   if (!isCode(cell)) return;
   const { outputs } = cell;
-  const live = Array.from({ length: outputs.length }, (_, at) => outputs.get(at).toJSON()).find(({ data }) => panelIn(data));
-  if (!live) return;
+  const at = indexOfOutput(outputs, data => panelIn(data) !== null);
+  if (at < 0) return;
+  const live = outputs.get(at).toJSON();
   queueMicrotask(() => {
     outputs.add(live);
     outputs.clear(true);

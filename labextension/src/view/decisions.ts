@@ -242,7 +242,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
 function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const { waitingCall: waiting, personTurn: yours, toGuess: guess } = view;
   const shown = view.model.calls.get(view.chosen.call);
-  // Another call of the same reply is listed on the card.
+  // It is on the card itself, or listed there as another call of the same reply.
   const isListed = waiting?.turn === shown?.turn && shown !== undefined && isDecision(shown);
   if (waiting ? isListed : !(yours || guess) || view.followsNewest) return null;
   const show = button(t('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });

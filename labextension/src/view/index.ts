@@ -102,7 +102,7 @@ export class PanelView {
   private _ui = INITIAL_STATE;
   private _isPainting = false;
   private _paintedAt = 0;
-  /** Until then a press is under way: a redraw could remove its element, and the click would come nowhere. */
+  /** Until then a press is under way: a redraw could remove its element, and the click would be lost. */
   private _pressedUntil = 0;
   /** The card stands above the tabs: the session runs, and has asked the person. */
   private _isDeciding = false;
@@ -393,7 +393,7 @@ export class PanelView {
     }
   }
 
-  /** Redraws at once if the person waits, else at most once per `FRAME_MS`; in a press not at all. */
+  /** Redraws at once if the person waits, else at most once per `FRAME_MS`; not while a mouse button is down. */
   private _paintSoon(notice: Notice): void {
     const bursts = notice.type === 'delta' && isBusy(this._model);
     const delay = Math.max(this._pressedUntil, bursts ? this._paintedAt + FRAME_MS : 0) - performance.now();
@@ -404,7 +404,7 @@ export class PanelView {
     }, delay);
   }
 
-  /** Closes the dialog; the focus goes back to the button that opened it, or if the call was `sent`, to the card. */
+  /** Closes the dialog; the focus goes back to the button that opened it. Where that is gone and the call was `sent`, it goes to the card. */
   private _closeDialog(sent = false): void {
     if (!this._dialog) return;
     const { view, back } = this._dialog;
