@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.call_record import ArgumentOrigin
 from ..core.digests import encode, readable_json
@@ -27,7 +27,7 @@ from ..core.json_data import mapped
 from ..core.recorded_data import copied
 from ..core.state import NAME
 from ..core.text import nearest, visible_text
-from ..sources.definition_schema import schema_validator
+from ..sources.definition_schema import condition, schema_validator
 from ..tools.tool import Tool, default_arguments, parameters_schema
 from .origins import CallOrigins, Origins, has_text
 
@@ -68,7 +68,8 @@ class Rule:
         arguments: for some arguments the JSON Schema that the value has to fit, such as
             `{"amount": {"maximum": 20}}`. A value is what the tool would get: the default of an
             argument that is left out, the name of an object. An argument without a value does not
-            fit; one of another type than the tool declares makes the rule ask. For objects there is
+            fit; one of another type than the tool declares makes the rule ask. To run, a value is
+            of a type that the schema is about: no text fits `{"maximum": 20}`. For objects there is
             a keyword of our own: `{"table": {"madeFrom": "hotels"}}` fits the input `hotels`, and
             what calls made from it.
         reason: a sentence that says why; the card and the model's answer show it.
@@ -126,6 +127,8 @@ class Rule:
         if self.decision not in _DECISIONS:
             names = ", ".join(_DECISIONS)
             raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {names}")
+        if not isinstance(self.tool, str):
+            raise UsageError(f"{self.tool!r:.60} is no name of a tool; give its name as a text")
         for label in self.origins or ():
             if label not in LABELS or isinstance(self.origins, str):
                 names = ", ".join(LABELS)
@@ -143,9 +146,9 @@ class Rule:
         validators = {}
         for name, schema in self.arguments.items():
             try:
-                validators[name] = schema_validator(schema, RegexOptions())
+                validators[name] = condition(schema, self.decision == "run")
             except (ValidationError, ValueError, TypeError) as error:
-                problem = f"{schema!r:.60} is no JSON Schema ({str(error).splitlines()[0]:.200})"
+                problem = f"{schema!r:.60} is no JSON Schema: {str(error).splitlines()[0]:.200}"
                 raise UsageError(f"the rule for {self.tool}: {name}: {problem}") from None
         object.__setattr__(self, "_validators", validators)
 
@@ -388,7 +391,9 @@ def approval_policy(approve: Approve) -> Policy:
 
     Raises UsageError for what is no policy: an unknown name, or a list of other things than pairs.
     """
-    return approve if callable(approve) else RulePolicy((*_rules(approve),))
+    if callable(approve) and not isinstance(approve, Rule):
+        return approve
+    return RulePolicy((*_rules(approve),))
 
 
 def policy_decision(
@@ -444,5 +449,5 @@ def _rule(pair: Any) -> Test:
         case (str(), verdict):
             raise UsageError(f"{verdict!r:.80} is no verdict; there are approve, reject and ask")
     raise UsageError(
-        f'{pair!r:.80} in approve is no rule; a rule is a pair such as ("fill*", "approve")'
+        f'{pair!r:.80} in approve is no rule; write Rule("fill*", "run") or ("fill*", "approve")'
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from math import isfinite
 from typing import Any
 from urllib.parse import unquote
@@ -71,14 +72,81 @@ def _is_schema(parameters: Schema) -> bool:
     )
 
 
-def schema_validator(schema: Schema, patterns: RegexOptions | None = None) -> Draft202012Validator:
-    """Return what checks values; `patterns` says how patterns are matched.
+def schema_validator(
+    schema: Schema | bool, patterns: RegexOptions | None = None, formats: bool = False
+) -> Draft202012Validator:
+    """Return what checks values; `patterns` says how patterns are matched, `formats` whether a
+    `format` such as "email" is checked, and not only a note.
 
     Raises ValidationError for what is no schema, ValueError for one whose check would not end.
     """
     plain = json.loads(json.dumps(schema))
     _InPlace(plain).demand_few()
-    return Draft202012Validator(plain, retriever=_refuse_to_fetch, pattern_options=patterns)
+    return Draft202012Validator(
+        plain,
+        validate_formats=formats,
+        ignore_unknown_formats=not formats,
+        retriever=_refuse_to_fetch,
+        pattern_options=patterns,
+    )
+
+
+_WORDS_OF = {
+    "number": {"maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf"},
+    "string": {"pattern", "maxLength", "minLength", "format"},
+    "array": {"items", "prefixItems", "contains", "maxItems", "minItems", "uniqueItems"},
+    "object": {"properties", "patternProperties", "additionalProperties", "required"}
+    | {"propertyNames", "maxProperties", "minProperties", "dependentRequired", "dependentSchemas"},
+}
+"""The words of JSON Schema that judge values of one type alone."""
+
+
+def condition(schema: Any, runs: bool) -> Draft202012Validator:
+    """Return what checks values against a rule's condition, where a mistake must not run a call.
+
+    JSON Schema passes over a word that it does not have, and judges by `maximum` numbers alone: the
+    text "5000" fits `{"maximum": 10}`. Here such a word is an error, and with `runs` a value fits
+    only if it is of a type that the words are about.
+
+    Raises ValidationError or ValueError for what is no schema, or has a word that is none of it.
+    """
+    if not isinstance(schema, Mapping | bool):
+        raise ValueError(f'for one value write {{"const": {json.dumps(schema, default=repr):.60}}}')
+    errors = _conditions().iter_errors(schema)
+    if error := max(errors, key=lambda error: len(error.instance_path), default=None):
+        unknown = error.kind.as_dict().get("unexpected", ())
+        raise ValueError(f"there is no word {unknown[0]!r:.60}" if unknown else error.message)
+    return schema_validator(_typed(schema) if runs else schema, RegexOptions(), formats=True)
+
+
+@cache
+def _conditions() -> Draft202012Validator:
+    """Return what checks conditions: at any depth they have the words of the draft, `madeFrom`, and
+    no others."""
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    extended = {"$schema": draft, "$id": "urn:condition", "$dynamicAnchor": "meta", "$ref": draft}
+    words = {"properties": {"madeFrom": {"type": "string"}}, "unevaluatedProperties": False}
+    return Draft202012Validator({**extended, **words})
+
+
+def _typed(schema: Any) -> Any:
+    """Return a schema that says of which types its words are, where it does not say so itself.
+
+    What stands below `not`, `if` and `oneOf` stays as it is: there a value that fits less often
+    could let more calls run.
+    """
+    if not isinstance(schema, Mapping):
+        return schema
+    types = [kind for kind, words in _WORDS_OF.items() if words & schema.keys()]
+    typed = {"type": types, **schema} if types else {**schema}
+    for word, part in schema.items():
+        if word in ("properties", "patternProperties"):
+            typed[word] = {name: _typed(inner) for name, inner in part.items()}
+        elif word in ("allOf", "anyOf", "prefixItems"):
+            typed[word] = [*map(_typed, part)]
+        elif word in ("items", "additionalProperties"):
+            typed[word] = _typed(part)
+    return typed
 
 
 class _InPlace:

@@ -20,7 +20,7 @@ LIMITS = {
     "maps + executors": 1_298,
     "core + engine + session": 8_294,
     "tools": 3_544,
-    "sources": 5_949,
+    "sources": 5_992,
     "jupyter": 4_292,
     "view": 1_902,
     "models": 2_114,
@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_498,
     "teaching + evaluation": 2_002,
     "storage": 1_007,
-    "rules, budgets, origins, previews": 1_593,
+    "rules, budgets, origins, previews": 1_597,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_425,
+    "all": 38_472,
     "Python files": 259,
-    "Python tests": 52_390,
+    "Python tests": 52_434,
     "TypeScript": 11_494,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -67,7 +67,8 @@ def test_a_break_asks_whatever_the_policy_says(approve: Any, breaks: Any) -> Non
         ({"write": "approve"}, "is no policy; .* a list of"),
         *(([("x", "perhaps")], "'perhaps' is no verdict"), ([("x", ["approve"])], "is no verdict")),
         *((["write"], "'write' in approve is no rule"), ([(1, "approve")], "is no rule")),
-        ([("write", "approve", "why")], "is no rule; a rule is a pair"),
+        ([("write", "approve", "why")], "is no rule; write Rule"),
+        (Rule("write", "run"), "a list of Rule"),
     ],
 )
 def test_what_is_no_policy_is_told(approve: Any, said: str) -> None:

@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.jupyter.panel_updates import session_row
 from jupyter_toolcall.previews.rule_offers import rule_offers
 from jupyter_toolcall.rules.generalisations import conditions
+from jupyter_toolcall.sources.definition_schema import condition
 from jupyter_toolcall.view.view_rows import all_rows
 
 
@@ -321,10 +325,58 @@ def test_a_pattern_is_matched_in_linear_time() -> None:
 
 def test_what_is_no_condition_is_refused_in_one_line() -> None:
     wrong: list[Any] = [{"to": {"pattern": "^(?=a)"}}, {"to": 3}, "to", [{"to": {}}], None]
+    # JSON Schema passes over a word that it does not have, and then every value fits.
+    typos = {"maxLenght": 3}, {"not": {"patern": "x"}}, {"items": {"maxm": 1}}, {"format": "emil"}
+    wrong += [{"to": schema} for schema in typos]
     for arguments in wrong:
         with pytest.raises(UsageError, match=r"^the rule for pay: .*(Schema|schema)") as raised:
             Rule("pay", "refuse", arguments)
         assert len(str(raised.value).splitlines()) == 1
+
+
+PARTS: list[Any] = [
+    *({"maximum": 10}, {"maxLength": 3}, {"pattern": "^a"}, {"items": {"maximum": 10}}, {}),
+    *({"required": ["a"]}, {"properties": {"a": {"maxLength": 3}}}, {"const": 5}, {"minItems": 1}),
+    *({"type": "string"}, {"format": "email"}, True, {"uniqueItems": True}),
+]
+SCHEMAS = st.recursive(
+    st.sampled_from(PARTS),
+    lambda inner: st.one_of(
+        st.builds(lambda part: {"not": part}, inner),
+        st.builds(lambda part: {"items": part}, inner),
+        st.builds(
+            lambda word, *parts: {word: [*parts]},
+            *(st.sampled_from(["allOf", "anyOf", "oneOf"]), inner, inner),
+        ),
+    ),
+)
+LEAVES = st.sampled_from([None, True, 5, 5000, 0.5, "abc", "x" * 9, "a@b.ch", "5000"])
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("a"), inner)
+)
+
+
+@given(SCHEMAS, VALUES)
+def test_a_rule_runs_nothing_that_does_not_fit_its_json_schema(schema: Any, value: Any) -> None:
+    fits = Draft202012Validator(schema, validate_formats=True).is_valid(value)
+    assert fits or not condition(schema, runs=True).is_valid(value)
+    assert condition(schema, runs=False).is_valid(value) == fits
+
+
+@given(st.sampled_from(["maximum", "maxLength", "minItems", "maxProperties"]), VALUES)
+def test_a_rule_runs_no_value_of_a_type_that_its_condition_says_nothing_about(
+    word: str, value: Any
+) -> None:
+    def send(what: Any) -> str:
+        """Send anything."""
+        return "sent"
+
+    rule = Rule("send", "run", {"what": {word: 7}})
+    model = Scripted([("send", {"what": value}), "Done."])
+    session = Session(Toolbox(send), model, scheme="flat", approve=[rule]).tell("Send it.")
+    kinds = {"maximum": (int, float), "maxLength": str, "minItems": list, "maxProperties": dict}
+    is_meant = isinstance(value, kinds[word]) and not isinstance(value, bool)
+    assert is_meant or session.calls[0].status == "proposed"
 
 
 # -- one question after an edit -------------------------------------------------------------------
