@@ -170,7 +170,9 @@ class _CallsTogether:
     def next_calls(self) -> list[PreparedCall]:
         """Return the calls that begin now. A single call runs as an ordinary step instead."""
         begun = self.running.keys() | self.cursor.early_ends.keys()
-        most = self.cursor.context.jobs - len(self.running)
+        context = self.cursor.context
+        left = context.budget.calls_left if context.budget is not None else context.jobs
+        most = max(0, int(min(context.jobs - len(self.running), left)))
         calls = [*islice(_ahead_of_turn(self.cursor, begun), most)]
         return calls if begun or len(calls) > 1 else []
 

@@ -88,8 +88,9 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
         return Ask(t("It takes %1, which a call changed after it was made.", ", ".join(altered)))
     if verdict != "approve":
         return Ask(reason, rule=rule)
-    if context.budget is not None and not context.budget.allows_call:
-        return Ask(t("%1 calls ran unasked, and the budget allows no more.", context.budget.calls))
+    budget = context.budget
+    if budget is not None and budget.calls_left <= 0 and not _is_free(cursor, call, ready):
+        return Ask(t("%1 calls ran, and the budget allows no more.", budget.used_calls))
     return Run(by, rule)
 
 
@@ -102,17 +103,18 @@ def _with_data(ready: PreparedCall, inputs: ToolInputs) -> Mapping[str, Any]:
     return arguments
 
 
-def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:
-    """Return the names of a call's objects that were changed after they were made.
-
-    There are none for a call that ran ahead of its turn, or whose result is recorded.
-    """
-    values = cursor.context.values
-    if not values.altered or call.id in cursor.early_ends:
-        return []
-    state = cursor.state
+def _is_free(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
+    """Return whether nothing runs: the call ran ahead of its turn, or its result is recorded."""
     recorded = not (cursor.fresh or _is_new(cursor, call))
-    if recorded and values.cached_outcome(ready) is not None:
+    has_result = recorded and cursor.context.values.cached_outcome(ready) is not None
+    return has_result or call.id in cursor.early_ends
+
+
+def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> list[str]:
+    """Return the names of the objects on which a call runs, and which were changed after they were
+    made."""
+    values, state = cursor.context.values, cursor.state
+    if not values.altered or _is_free(cursor, call, ready):
         return []
     names = filter(None, map(state.by_producer.get, ready.uses.values()))
     return [name for name in names if state.objects[name].digest in values.altered]

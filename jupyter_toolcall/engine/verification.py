@@ -118,7 +118,9 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
         (entry.event for entry in path), lambda ref, record, tool: context.values.value(ref)
     )
     toolbox = with_recorded_results(context.toolbox, results)
-    return replace(context, journal=journal, values=values, toolbox=toolbox, model=None)
+    changed = {"journal": journal, "values": values, "toolbox": toolbox}
+    # A look at a session uses nothing of its budget, and is no part of its traces.
+    return replace(context, **changed, model=None, hooks=(), budget=None)
 
 
 def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from ..core.errors import UsageError
@@ -21,7 +22,7 @@ class Budget:
         tokens: of all requests and replies.
         cost: in US dollars, by the dated list of prices (`jupyter toolcall models`). Requests to a
             model without a known price count their tokens alone.
-        calls: how many calls run unasked; then each further one waits for you.
+        calls: how many calls run; then each further one waits for you.
 
     To go on, raise a limit, such as `budget.tokens += 50_000`, and call `session.run()`. Raises
     UsageError for what is no limit.
@@ -109,6 +110,6 @@ class Budget:
         return joined(" ", parts)
 
     @property
-    def allows_call(self) -> bool:
-        """Whether another call may run unasked."""
-        return self.calls is None or self.used_calls < self.calls
+    def calls_left(self) -> float:
+        """How many calls may still run unasked."""
+        return inf if self.calls is None else self.calls - self.used_calls

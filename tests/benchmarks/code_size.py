@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_294,
+    "core + engine + session": 8_298,
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_292,
@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_498,
     "teaching + evaluation": 2_002,
     "storage": 1_007,
-    "rules, budgets, origins, previews": 1_597,
+    "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_472,
+    "all": 38_477,
     "Python files": 259,
-    "Python tests": 52_434,
+    "Python tests": 52_459,
     "TypeScript": 11_494,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Budget, Scripted, Session, Toolbox
+from jupyter_toolcall import Budget, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.engine.person_model import idle_phase
@@ -76,6 +76,37 @@ def test_calls_above_the_budget_wait_and_a_person_may_run_them() -> None:
     assert [call.status for call in session.calls] == ["succeeded", "succeeded", "proposed"]
     session.decide(session.pending[0]).run()
     assert [call.status for call in session.calls][2:] == ["succeeded", "proposed"]
+
+
+def test_calls_that_are_repeated_or_verified_need_no_budget() -> None:
+    budget = Budget(calls=3)
+    session = opened(budget, calls=3).tell("Note.")
+    assert session.replay().run().text == "Done."
+    assert session.verify()
+    assert budget.used_calls == 3
+    edited = session.edit(session.calls[0], text="other").run()
+    assert [call.status for call in edited.calls] == ["succeeded"] * 3
+    assert budget.used_calls == 4
+
+
+@pytest.mark.parametrize("left", [1, 2, 5, 9])
+def test_of_calls_that_run_together_no_more_begin_than_the_budget_allows(left: int) -> None:
+    began = []
+
+    @tool(read_only=True)
+    def look(n: int) -> int:
+        """Look."""
+        began.append(n)
+        return n
+
+    model = Scripted([[("look", {"n": n}) for n in range(6)], "Done."])
+    box, budget = Toolbox(look), Budget(calls=left)
+    session = Session(box, model, scheme="flat", jobs=4, budget=budget).tell("Look.")
+    done = [call.status for call in session.calls].count("succeeded")
+    assert len(began) == done == budget.used_calls == min(left, 6)
+    budget.calls = 20
+    assert session.run().text == "Done."
+    assert sorted(began) == [*range(6)]
 
 
 @pytest.mark.parametrize(

@@ -374,7 +374,8 @@ def test_a_rule_runs_no_value_of_a_type_that_its_condition_says_nothing_about(
     rule = Rule("send", "run", {"what": {word: 7}})
     model = Scripted([("send", {"what": value}), "Done."])
     session = Session(Toolbox(send), model, scheme="flat", approve=[rule]).tell("Send it.")
-    kinds = {"maximum": (int, float), "maxLength": str, "minItems": list, "maxProperties": dict}
+    kinds: dict[str, Any] = {"maxLength": str, "minItems": list, "maxProperties": dict}
+    kinds["maximum"] = (int, float)
     is_meant = isinstance(value, kinds[word]) and not isinstance(value, bool)
     assert is_meant or session.calls[0].status == "proposed"
 
