@@ -95,8 +95,11 @@ def _run(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # It may start processes, as any kernel may.
     multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+    import pandas as pd
     from ipykernel.kernelapp import IPKernelApp
 
+    # It was imported outside of a kernel, and took that for a terminal with lines of any width.
+    pd.set_option("display.max_columns", 20)
     try:
         # It ends with its parent, and prints nothing of how to leave it.
         arguments = command[command.index(LAUNCHER) + 1 :]

@@ -64,7 +64,8 @@ class ObjectPath:
 
     def __init__(self, before: ObjectPath | None, step: Step) -> None:
         arguments = _arguments_text(step, lambda path: path.key, lambda ref, value: encode(value))
-        text = encode([step.field, arguments, step.item, step.on])
+        # Journals hold digests of this text: another form of it would be another object.
+        text = f'["{step.field}", {{{arguments}}}, {[*step.item]}, "{step.on}"]'
         put = object.__setattr__
         put(self, "before", before)
         put(self, "step", step)
