@@ -9,6 +9,7 @@ export default tseslint.config(
     files: ['src/**/*.ts', 'test/**/*.ts'],
     rules: {
       'no-control-regex': 'off',
+      'max-len': ['error', { code: 150, ignoreStrings: true, ignoreTemplateLiterals: true }],
       '@typescript-eslint/no-non-null-assertion': 'error',
       'no-restricted-properties': [
         'error',

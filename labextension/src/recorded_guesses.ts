@@ -32,7 +32,10 @@ function modelBefore(all: Model, { turn: asked }: ReplyAnswer): Model {
     branches: nothing,
     comparisons: nothing,
     graph: { ...all.graph, nodes },
-    session: { ...all.session, phase: 'waiting', says: t('Your turn to guess'), detail: '', ending: [], text, tokens: 0, remembered: 0, pending: [], yours: null },
+    session: {
+      ...all.session, phase: 'waiting', says: t('Your turn to guess'), detail: '', ending: [], text, tokens: 0, remembered: 0, pending: [],
+      yours: null
+    },
     teaching: { ...all.teaching, turn: asked }
   };
 }
@@ -52,7 +55,8 @@ function compared({ call, step, arguments: answers }: CallAnswer, guess: Written
   const unknown = Object.keys(guess.arguments).filter(name => !answers.some(answer => answer.name === name));
   const marks = [...answers, ...unknown.map(name => ({ name, values: [], optional: true }))].flatMap(({ name, values, optional }) => {
     const guessed = own(guess.arguments, name);
-    const isSame = (value: string): boolean => (value === '' || guessed === undefined ? value === '' && guessed === undefined : written(JSON.parse(value)) === written(guessed));
+    const isSame = (value: string): boolean =>
+      (value === '' || guessed === undefined ? value === '' && guessed === undefined : written(JSON.parse(value)) === written(guessed));
     const right = tool && values.some(isSame);
     return optional && (right || !tool) ? [] : [{ name, right }];
   });

@@ -98,7 +98,9 @@ export class SavedView extends Widget implements IRenderMime.IRenderer {
   private _showSession(rows: Rows): void {
     try {
       this._saved = !isPublished(this._data);
-      this._view = new PanelView(this.node, { live: false, side: this._side, saved: this._saved, copyText: copyText(this._saved, this._saved && !this._trusted) });
+      this._view = new PanelView(this.node, {
+        live: false, side: this._side, saved: this._saved, copyText: copyText(this._saved, this._saved && !this._trusted)
+      });
       this._view.update({ type: 'whole', rows, live: false, version: VERSION });
     } catch (error) {
       console.error(error);
@@ -120,7 +122,10 @@ function readSaved(data: unknown): Rows | string {
   const { version, rows } = data;
   if (!READABLE.includes(version))
     return typeof version === 'number'
-      ? t('This session was saved in format %1, but this jupyter-toolcall reads format %2. Install the version that saved it, or run the cell again.', version, VERSION)
+      ? t(
+        'This session was saved in format %1, but this jupyter-toolcall reads format %2. Install the version that saved it, or run the cell again.',
+        version, VERSION
+      )
       : damagedText(t('it has no format version'));
   if (!isRecord(rows)) return damagedText(t('it has no rows'));
   const wrong = Object.keys(Rows.rows).find(table => !isTable(rows[table]));

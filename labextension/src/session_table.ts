@@ -37,7 +37,9 @@ export interface Table {
 
 type Send = (command: Readonly<Record<string, unknown>>) => void;
 
-const COLUMNS = ['#', tableText('Prompt'), tableText('Status'), tableText('Calls'), tableText('Turns'), tableText('Tokens'), tableText('Note'), ''] as const;
+const COLUMNS = [
+  '#', tableText('Prompt'), tableText('Status'), tableText('Calls'), tableText('Turns'), tableText('Tokens'), tableText('Note'), ''
+] as const;
 const STATUSES: Readonly<Record<string, string>> = {
   waiting: tableText('Waiting'),
   failed: tableText('Failed'),

@@ -20,7 +20,10 @@ export function setCatalogue(texts: Forms & { readonly ''?: Head }): void {
 /** Milliseconds between two greetings. */
 const PATIENCE = 400;
 
-/** Greets the kernel and hears what it sends; returns a function that ends both. A greeting can get lost while the kernel is busy: it is repeated until a message arrives. */
+/**
+ * Greets the kernel and hears what it sends; returns a function that ends both. A greeting can get lost while the kernel
+ * is busy: it is repeated until a message arrives.
+ */
 export function hearKernel<T>(model: RenderProps['model'], greet: () => void, hear: (message: T) => void): () => void {
   const timer = setInterval(greet, PATIENCE);
   const receive = (message: T): void => {

@@ -13,7 +13,12 @@ function changing(): ReturnType<typeof chain> {
 
 const parts = [
   { name: 'price', says: EVIL, cells: [{ row: '4', column: EVIL, left: 'nan', right: EVIL }] },
-  { name: 'note', lines: [{ sign: 'same' as const, left: 'a' }, { sign: 'changed' as const, left: 'b', right: EVIL }, { sign: 'right' as const, right: 'd' }] },
+  {
+    name: 'note',
+    lines: [
+      { sign: 'same' as const, left: 'a' }, { sign: 'changed' as const, left: 'b', right: EVIL }, { sign: 'right' as const, right: 'd' }
+    ]
+  },
   { name: 'picture', images: ['javascript:alert(1)', 'data:image/png;base64,AAAA'] },
   { name: 'owner', left: '"alice"', right: null }
 ];

@@ -130,7 +130,10 @@ const CELLS: DifferenceRow = {
   id: 'y2 p2',
   parts: [
     { name: '', says: '2 cells differ', cells: [{ row: '7', column: 'n', left: '1', right: '2' }] },
-    { name: 'text', lines: [{ sign: 'same', left: 'a', left_at: 1, right_at: 1 }, { sign: 'changed', left: 'b', right: 'c', left_at: 2, right_at: 2 }] },
+    {
+      name: 'text',
+      lines: [{ sign: 'same', left: 'a', left_at: 1, right_at: 1 }, { sign: 'changed', left: 'b', right: 'c', left_at: 2, right_at: 2 }]
+    },
     { name: 'size', says: '+2', left: '1', right: '3' },
     { name: 'lid', left: null, right: '"red"' }
   ]
@@ -187,7 +190,9 @@ test('cells that stand in the small picture of a table are marked there, each si
 });
 
 test('a difference is summed up once: on one side, and at the first calls with the same two objects', async () => {
-  const pairs: PairRow[] = [{ ...DIFFERS, objects: [OBJECTS] }, { left: 'x3', right: 'call3', kind: 'differs', objects: [{ ...OBJECTS, repeated: true }] }];
+  const pairs: PairRow[] = [
+    { ...DIFFERS, objects: [OBJECTS] }, { left: 'x3', right: 'call3', kind: 'differs', objects: [{ ...OBJECTS, repeated: true }] }
+  ];
   const differences = [{ id: 'y2 p2', parts: [{ says: '40 rows only right' }] }];
   const it = await open(forked({}, {}, { comparisons: [compared({ pairs })], differences }));
   const says = (row: number): string => it.all('.tc-crow')[row]?.textContent ?? '';
@@ -197,8 +202,12 @@ test('a difference is summed up once: on one side, and at the first calls with t
 });
 
 test('of results that are data, all is marked from the first word that differs to the last one', async () => {
-  const rows = forked({ result: '{"rows":41,"of":[1,2],"ok":true}' }, {}, { comparisons: [compared({ pairs: [{ ...DIFFERS, changes: [{ what: 'result', name: '' }] }] })] });
-  const it = await open({ ...rows, calls: rows.calls?.map(call => (call.id === 'call2' ? { ...call, result: '{"rows":21,"of":[1,3],"ok":true}' } : call)) });
+  const rows = forked({ result: '{"rows":41,"of":[1,2],"ok":true}' }, {}, {
+    comparisons: [compared({ pairs: [{ ...DIFFERS, changes: [{ what: 'result', name: '' }] }] })]
+  });
+  const it = await open({
+    ...rows, calls: rows.calls?.map(call => (call.id === 'call2' ? { ...call, result: '{"rows":21,"of":[1,3],"ok":true}' } : call))
+  });
   assert.deepEqual(texts(it, '.tc-came mark'), ['41,"of":[1,2', '21,"of":[1,3']);
   assert.deepEqual(texts(it, '.tc-came .ln'), ['{"rows":41,"of":[1,2],"ok":true}', '{"rows":21,"of":[1,3],"ok":true}']);
 });

@@ -8,7 +8,9 @@ import { called, chain, delta, page, waiting, whole } from './page';
 import type { ObjectRow, Rows } from './sent';
 
 const COLUMNS = ['id', 'city', 'price'];
-const CELLS = Array.from({ length: 40 }, (_, row) => [`${row}`, row === 30 ? '"Bern "' : 'Bern', row === 20 ? '' : row === 33 ? '87999.12' : `${10 + (row % 5)}.5`]);
+const CELLS = Array.from({ length: 40 }, (_, row) => [
+  `${row}`, row === 30 ? '"Bern "' : 'Bern', row === 20 ? '' : row === 33 ? '87999.12' : `${10 + (row % 5)}.5`
+]);
 const SMALL = { caption: '40 × 3', columns: COLUMNS.slice(0, 2), cells: CELLS.slice(0, 4).map(row => row.slice(0, 2)), more: true };
 const LARGE = { ...SMALL, columns: COLUMNS, cells: CELLS, more: false };
 const displayed = (object = 'p2'): unknown => ({ type: 'displayed', object, preview: LARGE });
@@ -16,14 +18,21 @@ const displayed = (object = 'p2'): unknown => ({ type: 'displayed', object, prev
 /** A session whose third call waits, on a table, with a text argument. */
 function onTable(column: string, table: Partial<ObjectRow> = {}): Rows {
   const rows = waiting();
-  const calls = (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, tool: 'fill', arguments: { table: 'Potato#3', column }, uses: [{ parameter: 'table', object: 'p2' }] } : call));
+  const calls = (rows.calls ?? []).map(
+    call => (call.id === 'call3'
+      ? { ...call, tool: 'fill', arguments: { table: 'Potato#3', column }, uses: [{ parameter: 'table', object: 'p2' }] }
+      : call)
+  );
   const objects = (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview: SMALL, ...table } : one));
-  const parameters = { properties: { table: { type: 'string', pattern: '^Potato#[1-9][0-9]*$' }, column: { type: 'string' } }, required: ['table', 'column'] };
+  const parameters = {
+    properties: { table: { type: 'string', pattern: '^Potato#[1-9][0-9]*$' }, column: { type: 'string' } }, required: ['table', 'column']
+  };
   return { ...rows, calls, objects, tools: [{ id: 'fill', parameters, returns: 'kitchen.Potato' }] };
 }
 
 test('the columns that a call names are those in its texts, at any depth', () => {
-  const names = (value: unknown): string[] => namedColumns(CallRow.of(called(1, { arguments: { id: value } })), [...COLUMNS, '" a"']).map(column => [...COLUMNS, ' a'][column] ?? '');
+  const names = (value: unknown): string[] =>
+    namedColumns(CallRow.of(called(1, { arguments: { id: value } })), [...COLUMNS, '" a"']).map(column => [...COLUMNS, ' a'][column] ?? '');
   assert.deepEqual(names('price'), ['price']);
   assert.deepEqual(names(['city', { price: 'sum' }]), ['city', 'price']);
   assert.deepEqual(names('price > 10'), ['price']);
@@ -45,7 +54,10 @@ test('beside a call that waits its table has the named column first, and the row
   assert.deepEqual(it.sent, [{ type: 'show_object', object: 'p2' }]);
   it.view.update(displayed());
   const rows = (): string[][] => it.all('.tc-data tr').map(row => [...row.children].map(cell => cell.textContent));
-  assert.deepEqual(rows(), [['', 'price', 'id', 'city'], ['0', '10.5', '0', 'Bern'], ['1', '11.5', '1', 'Bern'], ['20', 'empty', '20', 'Bern'], ['33', '87999.12', '33', 'Bern']]);
+  assert.deepEqual(rows(), [
+    ['', 'price', 'id', 'city'], ['0', '10.5', '0', 'Bern'], ['1', '11.5', '1', 'Bern'], ['20', 'empty', '20', 'Bern'],
+    ['33', '87999.12', '33', 'Bern']
+  ]);
   assert.match(it.one('.tc-data').textContent, /rows that stand out in price/);
   it.click('Show all');
   assert.equal(rows().length, 41);
@@ -106,7 +118,11 @@ test('a step shows why its call was rejected, and what save tells the model is n
   const rows = chain(2);
   const rejected = called(3, { status: 'rejected', object: '', what: 'count 9', reason: 'too many' });
   const save = called(4, { tool: 'save', saves: true, object: '', arguments: { peeled: 'Potato#3' } });
-  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []), rejected, save], tools: [{ id: 'save', description: 'Hand over what was asked for.' }] }));
+  it.view.update(
+    whole({
+      ...rows, calls: [...(rows.calls ?? []), rejected, save], tools: [{ id: 'save', description: 'Hand over what was asked for.' }]
+    })
+  );
   assert.match(it.one('[aria-label=Steps] li:nth-child(3)').textContent, /count 9 · too many/);
   assert.match(it.one('.tc-card').textContent, /Saves the result as peeled/);
   assert.doesNotMatch(it.one('.tc-card').textContent, /Hand over/);
@@ -139,6 +155,9 @@ test('a copy of a session that was stopped gives one advice', async () => {
 test('nested values stand on as few lines as are good to read, each exact', () => {
   const text = '{"retry": {"times":3,"wait":[1,5.0,25]}, "to": ["anna@example.com", "bob@example.com"], "labels": {"team":"sales","owner":"bob"}}';
   const lines = jsonLines(parsedJson(text)).split('\n');
-  assert.deepEqual(lines, ['{', '  "retry": {"times":3,"wait":[1,5.0,25]},', '  "to": ["anna@example.com","bob@example.com"],', '  "labels": {"team":"sales","owner":"bob"}', '}']);
+  assert.deepEqual(lines, [
+    '{', '  "retry": {"times":3,"wait":[1,5.0,25]},', '  "to": ["anna@example.com","bob@example.com"],',
+    '  "labels": {"team":"sales","owner":"bob"}', '}'
+  ]);
   assert.equal(jsonLines({ a: 'x'.repeat(90), b: [] }), `{\n  "a": "${'x'.repeat(90)}",\n  "b": []\n}`);
 });

@@ -169,7 +169,11 @@ test('a pill has the icons of its state, of an edit and of an outdated result, o
   for (const [status, icon] of Object.entries(marked)) {
     for (const [edited, stale, branch] of [[false, false, ''], [true, false, 'old'], [false, true, ''], [true, true, 'old']] as const) {
       const { view, node } = await page();
-      view.update(whole({ ...chain(0), branches: OLD, calls: [called(1, { status: status as CallRow['status'], edited, stale, branch, object: '' })] }));
+      view.update(
+        whole({
+          ...chain(0), branches: OLD, calls: [called(1, { status: status as CallRow['status'], edited, stale, branch, object: '' })]
+        })
+      );
       const drawn = node(`Call 1: Potato_do1${branch && ' of old'}`).parentElement?.querySelectorAll('.mk path') ?? [];
       const icons = [...(icon ? [icon] : []), ...(edited ? (['edited'] as const) : []), ...(stale ? (['clock'] as const) : [])];
       assert.deepEqual([...drawn].map(path => path.getAttribute('d')), icons.map(name => ICONS[name].join('')), `${status} ${edited} ${stale}`);
@@ -241,7 +245,8 @@ test('only text that is wider than its box or pill is fitted into it, and only o
   const { view, node } = await page();
   const frame = (): Promise<void> => new Promise(resume => requestAnimationFrame(() => setTimeout(resume)));
   let isHidden = true;
-  const texts = (): (string | null | undefined)[] => ['Potato#1', 'Potato#2'].map(name => node(name).parentElement?.querySelector('.name')?.getAttribute('textLength'));
+  const texts = (): (string | null | undefined)[] =>
+    ['Potato#1', 'Potato#2'].map(name => node(name).parentElement?.querySelector('.name')?.getAttribute('textLength'));
   Object.defineProperty(Object.getPrototypeOf(document.createElementNS('http://www.w3.org/2000/svg', 'text')), 'getComputedTextLength', {
     configurable: true,
     value(this: SVGElement) {

@@ -74,7 +74,9 @@ test('a picture is shown only from data that is an image', async () => {
 
 /** Rows as a notebook keeps them: each is a JSON text. */
 const asTexts = (rows: Rows): Rows =>
-  Object.fromEntries(Object.entries({ graph: [drawn(rows)], ...rows }).map(([table, all]) => [table, (all as unknown[]).map(row => JSON.stringify(row))]));
+  Object.fromEntries(
+    Object.entries({ graph: [drawn(rows)], ...rows }).map(([table, all]) => [table, (all as unknown[]).map(row => JSON.stringify(row))])
+  );
 
 const everything = (root: HTMLElement): string => root.textContent;
 

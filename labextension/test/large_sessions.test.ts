@@ -10,7 +10,9 @@ const LARGE = 6000;
 
 /** Waits until a panel shows its status, which it does not while it reads. */
 async function shown({ root }: Page): Promise<void> {
-  while (root.querySelector('.tc-page')?.hasAttribute('hidden') || !root.querySelector('svg.g .node')) await new Promise(resume => setTimeout(resume, 1));
+  while (
+    root.querySelector('.tc-page')?.hasAttribute('hidden') || !root.querySelector('svg.g .node')
+  ) await new Promise(resume => setTimeout(resume, 1));
 }
 
 const nodes = ({ all }: Page): string[] => all('svg.g [role=button]').map(node => node.getAttribute('aria-label') ?? '');

@@ -107,7 +107,9 @@ test('looking back, the requests are those that there were', async () => {
 
 test('tools that were sent later stand with the first ones, and not among the messages', async () => {
   const it = await page();
-  const later = [...TALK.slice(0, 5), said('t2', 2, 'tools', '1 tool: c'), ...TALK.slice(5), said('c3', 3, 'call', 'rest()', { step: 3, tool: 'rest' })];
+  const later = [
+    ...TALK.slice(0, 5), said('t2', 2, 'tools', '1 tool: c'), ...TALK.slice(5), said('c3', 3, 'call', 'rest()', { step: 3, tool: 'rest' })
+  ];
   it.view.update(whole({ ...rows('finished'), messages: later }));
   it.click('Messages');
   const old = it.all('.tc-msg.old').map(row => row.textContent ?? '');

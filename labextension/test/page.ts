@@ -55,7 +55,9 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
   const known = new Map(objects.map(object => [object.id, object]));
   const drawnId = (id: string): string => known.get(id)?.same || id;
   const used = new Set(window.flatMap(call => (call.uses ?? []).map(use => drawnId(use.object))));
-  const boxes = objects.filter(object => (!object.same || object.same === object.id) && (used.has(object.id) || ids.has(object.call ?? '') || object.role === 'input'));
+  const boxes = objects.filter(
+    object => (!object.same || object.same === object.id) && (used.has(object.id) || ids.has(object.call ?? '') || object.role === 'input')
+  );
   const branches = [...new Set([...shown, ...objects].map(row => row.branch ?? ''))].sort();
   const y = (branch = ''): number => 50 + 120 * branches.indexOf(branch);
   const width = 112;
@@ -66,9 +68,14 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
       label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: call.stale ?? false, muted: Boolean(call.branch)
     })),
     ...boxes.map((object, index) => ({
-      kind: 'object' as const, row: object.id, x: object.call ? 260 * (object.step ?? 0) + 130 : 60, y: y(object.branch) + (object.call ? 0 : 90 * index), width, height: 84,
-      label: object.name, detail: object.role === 'output' ? '' : (object.preview?.caption ?? ''), state: states.get(object.call ?? '') ?? 'ran', muted: Boolean(object.branch),
-      dashed: object.role === 'pending' || object.role === 'output', flag: object.role === 'output' ? object.name : (object.saved ?? ''), input: object.role === 'input'
+      kind: 'object' as const, row: object.id, x: object.call ? 260 * (object.step ?? 0) + 130 : 60, y: y(object.branch) + (object.call
+        ? 0
+        : 90 * index), width, height: 84,
+      label: object.name, detail: object.role === 'output' ? '' : (
+        object.preview?.caption ?? ''
+      ), state: states.get(object.call ?? '') ?? 'ran', muted: Boolean(object.branch),
+      dashed: object.role === 'pending' ||
+        object.role === 'output', flag: object.role === 'output' ? object.name : (object.saved ?? ''), input: object.role === 'input'
     }))
   ];
   const places = new Map([...nodes.entries()].map(([place, node]) => [`${node.kind}:${node.row}`, place]));
@@ -78,10 +85,17 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
     return start && end ? [{ tail, head, path: `M${end.x},${end.y}c0,0 0,0 ${start.x - end.x},${start.y - end.y}`, label, muted }] : [];
   };
   const edges = window.flatMap(call => [
-    ...(call.uses ?? []).flatMap(use => edge(`object:${drawnId(use.object)}`, `call:${call.id}`, (call.uses ?? []).length > 1 ? use.parameter : '', Boolean(call.branch))),
+    ...(call.uses ?? []).flatMap(
+      use => edge(
+        `object:${drawnId(use.object)}`, `call:${call.id}`, (call.uses ?? []).length > 1 ? use.parameter : '', Boolean(call.branch)
+      )
+    ),
     ...boxes.filter(object => object.call === call.id).flatMap(object => edge(`call:${call.id}`, `object:${object.id}`, '', Boolean(call.branch)))
   ]);
-  return { id: 'graph', width: 260 * (1 + Math.max(0, ...shown.map(call => call.step))), height: 120 * Math.max(1, branches.length), nodes, edges, earlier: shown.length - window.length };
+  return {
+    id: 'graph', width: 260 * (1 + Math.max(0, ...shown.map(call => call.step))), height: 120 * Math.max(1, branches.length), nodes, edges,
+    earlier: shown.length - window.length
+  };
 }
 
 /** The rows that the panel under test has. */
@@ -193,7 +207,12 @@ export async function page(live = true): Promise<Page> {
   const root = document.createElement('div');
   document.body.replaceChildren(root);
   const sent: Command[] = [];
-  const view = new PanelView(root, live ? { live, send: command => void sent.push(structuredClone(command)) } : { live, copyText: t('Saved copy. Run the cell to continue.') });
+  const view = new PanelView(
+    root,
+    live
+      ? { live, send: command => void sent.push(structuredClone(command)) }
+      : { live, copyText: t('Saved copy. Run the cell to continue.') }
+  );
   const all = (selector: string): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(selector)].filter(shown);
   const one = (selector: string): HTMLElement => {
     const [found] = all(selector);

@@ -12,20 +12,29 @@ Object.defineProperty(globalThis, 'localStorage', {
 });
 
 const NAME = { type: 'string', pattern: '^Potato#[1-9][0-9]*$' };
-const call = (step: number, turn: number, more: Partial<CallRow>): CallRow => ({ id: `r${turn}.${step}`, call: `call_${step}`, tool: 'Potato_slice', step, turn, status: 'succeeded', ...more });
+const call = (step: number, turn: number, more: Partial<CallRow>): CallRow =>
+  ({ id: `r${turn}.${step}`, call: `call_${step}`, tool: 'Potato_slice', step, turn, status: 'succeeded', ...more });
 
 const POTATO = { name: 'Potato', values: ['"Potato#1"', ''] };
 const TURN = { told: [], system: '', calls: [] };
 const ANSWERS: TeachingRow['answers'] = [
   {
     turn: { ...TURN, turn: 1, prompt: 'Cut it.', tools: ['selectTools'] },
-    calls: [{ step: 1, call: { tool: 'selectTools', arguments: { tools: ['Potato_peel', 'Potato_slice'] } }, arguments: [{ name: 'tools', values: ['["Potato_peel", "Potato_slice"]'] }] }]
+    calls: [
+      {
+        step: 1, call: { tool: 'selectTools', arguments: { tools: ['Potato_peel', 'Potato_slice'] } },
+        arguments: [{ name: 'tools', values: ['["Potato_peel", "Potato_slice"]'] }]
+      }
+    ]
   },
   {
     turn: { ...TURN, turn: 2, prompt: 'Cut it.', tools: ['selectTools', 'Potato_peel', 'Potato_slice'] },
     calls: [
       { step: 2, call: { tool: 'Potato_peel' }, arguments: [POTATO] },
-      { step: 3, call: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } }, arguments: [POTATO, { name: 'shape', values: ['"SLICES"'] }, { name: 'thick', values: ['3', ''], optional: true }] }
+      {
+        step: 3, call: { tool: 'Potato_slice', arguments: { shape: 'SLICES' } },
+        arguments: [POTATO, { name: 'shape', values: ['"SLICES"'] }, { name: 'thick', values: ['3', ''], optional: true }]
+      }
     ]
   },
   { turn: { ...TURN, turn: 3, prompt: 'Cut it.', tools: ['selectTools', 'Potato_peel', 'Potato_slice'] }, calls: [] }
@@ -55,7 +64,12 @@ function recorded(): Rows {
     tools: [
       { id: 'selectTools', parameters: { properties: { tools: { type: 'array', items: { type: 'string' } } }, required: ['tools'] } },
       { id: 'Potato_peel', parameters: { properties: { Potato: NAME } } },
-      { id: 'Potato_slice', parameters: { properties: { Potato: NAME, shape: { enum: ['STICKS', 'SLICES'] }, thick: { type: 'integer', default: 3 } }, required: ['shape'] } }
+      {
+        id: 'Potato_slice',
+        parameters: {
+          properties: { Potato: NAME, shape: { enum: ['STICKS', 'SLICES'] }, thick: { type: 'integer', default: 3 } }, required: ['shape']
+        }
+      }
     ]
   };
 }
@@ -116,7 +130,9 @@ test('the last reply calls nothing; then the whole session is there, with the sc
   it.take(guess(''));
   const { teaching, session, calls, objects } = it.model;
   assert.deepEqual(teaching.guesses.map(row => [row.tool, row.right, row.of]), [[true, 1, 2], [true, 2, 2], [true, 1, 1]]);
-  assert.deepEqual([teaching.turn, teaching.score, session.phase, calls.size, objects.get('q')?.saved], [null, '4 of 5 points', 'finished', 3, 'dinner']);
+  assert.deepEqual([teaching.turn, teaching.score, session.phase, calls.size, objects.get('q')?.saved], [
+    null, '4 of 5 points', 'finished', 3, 'dinner'
+  ]);
 });
 
 test('guesses are kept for the next visit, and not for another recording', async () => {

@@ -74,7 +74,9 @@ test('a delta leaves the model before it, and every table that it does not name,
 
 test('a row of a delta takes the place of the one before, with defaults for what it leaves out', () => {
   const before = applyNotice(EMPTY_MODEL, whole(chain(2)));
-  const after = applyNotice(before, { type: 'delta', number: 1, rows: { calls: [{ id: 'call2', call: 'c2', tool: 'peel', step: 2, turn: 2, ms: 5 }], session: [{ turn: 9 }] } });
+  const after = applyNotice(before, {
+    type: 'delta', number: 1, rows: { calls: [{ id: 'call2', call: 'c2', tool: 'peel', step: 2, turn: 2, ms: 5 }], session: [{ turn: 9 }] }
+  });
   assert.equal(after.calls.get('call2')?.ms, 5);
   assert.equal(after.calls.get('call2')?.status, 'proposed');
   assert.deepEqual(after.calls.get('call1'), before.calls.get('call1'));
@@ -118,7 +120,10 @@ test('fields that are left out have the defaults of the contract, and wrong ones
 });
 
 test('a row without what is required is no row, also in another row', () => {
-  const calls = [called(1), { id: 'c' }, { ...called(2), step: 'far' }, 5, { ...called(3), uses: [{ parameter: 'Potato' }, { parameter: 'Sink', object: 'p1' }] }];
+  const calls = [
+    called(1), { id: 'c' }, { ...called(2), step: 'far' }, 5,
+    { ...called(3), uses: [{ parameter: 'Potato' }, { parameter: 'Sink', object: 'p1' }] }
+  ];
   const model = applyNotice(EMPTY_MODEL, { type: 'whole', rows: { calls, messages: [{ id: 'm', turn: 1, role: 'ghost' }] } });
   assert.deepEqual([...model.calls.keys()], ['call1', 'call3']);
   assert.deepEqual(model.calls.get('call3')?.uses, [{ parameter: 'Sink', object: 'p1', input: false }]);
@@ -146,7 +151,12 @@ test('whatever a row holds, what it is read as is read as itself', () => {
 });
 
 test('what is no notice changes nothing', () => {
-  for (const message of [null, [], 'whole', {}, { type: 'plot' }, { type: 'whole' }, { type: 'whole', rows: [] }, { type: 'delta', rows: {} }, { type: 'refused', reason: 'no' }])
+  for (
+    const message of [
+      null, [], 'whole', {}, { type: 'plot' }, { type: 'whole' }, { type: 'whole', rows: [] }, { type: 'delta', rows: {} },
+      { type: 'refused', reason: 'no' }
+    ]
+  )
     assert.equal(applyNotice(EMPTY_MODEL, message), EMPTY_MODEL);
 });
 

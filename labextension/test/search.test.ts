@@ -27,7 +27,9 @@ test('where each call has its own argument none is unusual', async () => {
 test('a call with a large result is one click away, and says how large it is', async () => {
   const { view, all, one } = await page();
   const rows = chain(120);
-  const objects = (rows.objects ?? []).map(object => (object.step === 40 ? { ...object, preview: { caption: 'big', large: '2,000,000 × 3 cells' } } : object));
+  const objects = (rows.objects ?? []).map(
+    object => (object.step === 40 ? { ...object, preview: { caption: 'big', large: '2,000,000 × 3 cells' } } : object)
+  );
   view.update(whole({ ...rows, objects }));
   assert.equal(one('.tc-chip.large').textContent, '1 large');
   one('.tc-chip.large').click();

@@ -127,7 +127,9 @@ test('the score stands beside the question, guess by guess, and in the card when
     assert.ok(pane.textContent.includes(text), text);
   const items = [...pane.querySelectorAll('ol[aria-label="Your guesses"] li')].map(one => one.textContent);
   assert.deepEqual(items, ['Potato_sliceshape: STICKS', 'Potato_peelshown']);
-  it.view.update(delta(1, { session: [{ phase: 'finished' }], extensions: [teaching({ guesses: [shown, SLICE], score: '2 of 3 points', turn: null })] }));
+  it.view.update(
+    delta(1, { session: [{ phase: 'finished' }], extensions: [teaching({ guesses: [shown, SLICE], score: '2 of 3 points', turn: null })] })
+  );
   const places = it.all('[aria-label="Your score"]').map(one => one.parentElement?.getAttribute('aria-label'));
   assert.deepEqual(places, ['Details']);
 });

@@ -21,7 +21,12 @@ const SCHEMA = {
 };
 
 const ROWS: Rows = {
-  session: [{ phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1', turn: 3, stops: ['B'], text: 'REPLY' }] as unknown as Rows['session'],
+  session: [
+    {
+      phase: 'waiting', says: ['WAITS'], detail: 'DETAIL', pending: ['c4'], model: 'M', tokens: 1200, remembered: 1, ran: 2, cost: '$1',
+      turn: 3, stops: ['B'], text: 'REPLY'
+    }
+  ] as unknown as Rows['session'],
   objects: [
     { id: 'p0', name: 'P#1', kind: 'P', role: 'input', preview: { caption: 'RAW', columns: ['A'], cells: [['1']], missing: 'A 3', more: true } },
     { id: 'p1', name: 'P#2', kind: 'P', step: 1, call: 'c1', equals: 'P#1', note: 'NOTE', outdated: 'WHY', saved: 'OUT' },
@@ -32,12 +37,27 @@ const ROWS: Rows = {
     { id: 'i', name: 'Q#1', kind: 'Q', role: 'input' }
   ],
   calls: [
-    { id: 'c1', call: 'c1', tool: 'A', step: 1, turn: 1, status: 'succeeded', object: 'p1', before: 'p0', change: 'CHANGE', memory: true, outdated: 'WHY', notes: ['N', 'N2'], uses: [{ parameter: 'P', object: 'p0' }], arguments: { P: 'P#1' }, filled: ['P'], prints: 'PRINT', by: 'CLIENT' },
-    { id: 'c2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', object: 'p2', edited: true, asked: { P: 'P#2', GONE: 1 }, arguments: { P: 'P#2', N: 2 }, uses: [{ parameter: 'P', object: 'p1' }], ms: 2100, warning: { kind: 'may be stale', text: 'TEXT', action: 'ACT' }, stale: true, result: 'R', reason: 'BECAUSE' },
+    {
+      id: 'c1', call: 'c1', tool: 'A', step: 1, turn: 1, status: 'succeeded', object: 'p1', before: 'p0', change: 'CHANGE', memory: true,
+      outdated: 'WHY', notes: ['N', 'N2'], uses: [{ parameter: 'P', object: 'p0' }], arguments: { P: 'P#1' }, filled: ['P'],
+      prints: 'PRINT', by: 'CLIENT'
+    },
+    {
+      id: 'c2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', object: 'p2', edited: true, asked: { P: 'P#2', GONE: 1 },
+      arguments: { P: 'P#2', N: 2 }, uses: [{ parameter: 'P', object: 'p1' }], ms: 2100,
+      warning: { kind: 'may be stale', text: 'TEXT', action: 'ACT' }, stale: true, result: 'R', reason: 'BECAUSE'
+    },
     { id: 'c3', call: 'c3', tool: 'B', step: 3, turn: 2, status: 'failed', error: 'ERROR', uses: [{ parameter: 'P', object: 'p1' }] },
-    { id: 'c4', call: 'c4', tool: 'A', step: 4, turn: 3, status: 'proposed', object: 'p4', bound: 'X', arguments: { P: 'P#2', SHAPE: 'STICKS' }, filled: ['SHAPE'], uses: [{ parameter: 'P', object: 'p1' }], why: 'WHY', downstream: 'CREATES' },
+    {
+      id: 'c4', call: 'c4', tool: 'A', step: 4, turn: 3, status: 'proposed', object: 'p4', bound: 'X',
+      arguments: { P: 'P#2', SHAPE: 'STICKS' }, filled: ['SHAPE'], uses: [{ parameter: 'P', object: 'p1' }], why: 'WHY',
+      downstream: 'CREATES'
+    },
     { id: 'c5', call: 'c5', tool: 'B', step: 5, turn: 3, status: 'proposed', bound: 'Y' },
-    { id: 'x2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', branch: 'h0', object: 'x2', uses: [{ parameter: 'P', object: 'p1' }], arguments: { P: 'P#2', N: 1 } }
+    {
+      id: 'x2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', branch: 'h0', object: 'x2',
+      uses: [{ parameter: 'P', object: 'p1' }], arguments: { P: 'P#2', N: 1 }
+    }
   ],
   tools: [
     { id: 'A', description: 'DOES A.', parameters: SCHEMA, returns: 'P' },
@@ -68,7 +88,10 @@ const ROWS: Rows = {
       unasked: true,
       shared: 1,
       pairs: [
-        { left: 'x2', right: 'c2', kind: 'differs', changes: [{ what: 'argument', name: 'N' }, { what: 'result' }], objects: [{ left: 'x2', right: 'p2' }] },
+        {
+          left: 'x2', right: 'c2', kind: 'differs', changes: [{ what: 'argument', name: 'N' }, { what: 'result' }],
+          objects: [{ left: 'x2', right: 'p2' }]
+        },
         { left: '', right: 'c3', kind: 'differs' }
       ]
     }
@@ -83,7 +106,9 @@ const ROWS: Rows = {
 function untranslated({ root }: Page): string[] {
   const texts: string[] = [];
   for (const element of root.querySelectorAll('*')) {
-    for (const name of ['aria-label', 'title', 'placeholder', 'aria-valuetext', 'aria-description', 'alt']) texts.push(element.getAttribute(name) ?? '');
+    for (
+      const name of ['aria-label', 'title', 'placeholder', 'aria-valuetext', 'aria-description', 'alt']
+    ) texts.push(element.getAttribute(name) ?? '');
     for (const node of element.childNodes) if (node.nodeType === 3 && element.localName !== 'style') texts.push(node.textContent ?? '');
   }
   return texts.filter(text => {
@@ -161,8 +186,14 @@ test('every text of the cards in which a person replies, guesses and solves an e
     assert.deepEqual(untranslated(it), []);
     it.all('.tc-tools-now button')[0]?.click();
     assert.deepEqual(untranslated(it), [], 'Write call');
-    const guess = { id: 'g', turn: 2, guess: { tool: 'A', arguments: { N: 1 } }, came: { tool: 'A', arguments: {} }, step: 2, calls: 2, marks: [{ name: 'N', right: false }], tool: true, right: 1, of: 2 };
-    const others = [{ ...guess, id: 'g2', tool: false }, { ...guess, id: 'g3', guess: null }, { ...guess, id: 'g4', came: { tool: '', arguments: {} }, tool: false }];
+    const guess = {
+      id: 'g', turn: 2, guess: { tool: 'A', arguments: { N: 1 } }, came: { tool: 'A', arguments: {} }, step: 2, calls: 2,
+      marks: [{ name: 'N', right: false }], tool: true, right: 1, of: 2
+    };
+    const others = [
+      { ...guess, id: 'g2', tool: false }, { ...guess, id: 'g3', guess: null },
+      { ...guess, id: 'g4', came: { tool: '', arguments: {} }, tool: false }
+    ];
     const task = { title: 'T', says: 'S' };
     const teaching = { id: 'teaching' as const, turn: yours, score: 'S', guesses: [...others, guess], task } satisfies TeachingRow;
     const other = await page();

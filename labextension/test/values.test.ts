@@ -12,7 +12,9 @@ const big = { $json: BIG };
 
 test('JSON is parsed and written again as it is, whatever JavaScript makes of its numbers', () => {
   const texts = [BIG, `-${BIG}0`, '1.0', '-0.0', '1e400', '0.1', '12', 'true', 'null', '"1.0"', `[${BIG},{"a":[1.0,"${BIG}"]}]`];
-  const likeMarks = ['{"$json":"1.0"}', '{"$json":5}', '{"$json":"a","b":1.0}', '{"a":{"$json":"x"}}', '"{\\"$json\\":\\"1\\"}"', '[{"{":"$json"},1.0]'];
+  const likeMarks = [
+    '{"$json":"1.0"}', '{"$json":5}', '{"$json":"a","b":1.0}', '{"a":{"$json":"x"}}', '"{\\"$json\\":\\"1\\"}"', '[{"{":"$json"},1.0]'
+  ];
   for (const text of [...texts, ...likeMarks]) {
     const value = parsedJson(text);
     assert.equal(jsonText(value), text);
@@ -49,9 +51,15 @@ const PARAMETERS = {
 
 test('of an argument that is left out, the default stays, the same value is written, or another', () => {
   const rows: readonly (readonly [name: string, raw: Raw, value: unknown])[] = [
-    ['flag', 'true', true], ['flag', 'false', false], ['count', '5', 5], ['count', '0', 0], ['count', BIG, big], ['count', '+7', 7], ['count', '1e3', 1000],
-    ['ratio', '1.0', { $json: '1.0' }], ['ratio', '1', 1], ['ratio', '.5', 0.5], ['ratio', '0x10', 16], ['note', 'none', 'none'], ['note', '', ''], ['note', 'null', 'null'],
-    ['size', '"S"', 'S'], ['size', '"M"', 'M'], ['tags', '', []], ['tags', 'a\nb', ['a', 'b']], ['any', '{"a": 1}', { a: 1 }], ['any', `[${BIG}]`, [big]], ['maybe', null, null], ['maybe', '', '']
+    ['flag', 'true', true], [
+      'flag', 'false', false
+    ], ['count', '5', 5], ['count', '0', 0], ['count', BIG, big], ['count', '+7', 7], ['count', '1e3', 1000],
+    [
+      'ratio', '1.0', { $json: '1.0' }
+    ], ['ratio', '1', 1], ['ratio', '.5', 0.5], ['ratio', '0x10', 16], ['note', 'none', 'none'], ['note', '', ''], ['note', 'null', 'null'],
+    ['size', '"S"', 'S'], ['size', '"M"', 'M'], ['tags', '', []], ['tags', 'a\nb', ['a', 'b']], [
+      'any', '{"a": 1}', { a: 1 }
+    ], ['any', `[${BIG}]`, [big]], ['maybe', null, null], ['maybe', '', '']
   ];
   const fields = new Map(fieldsOf(PARAMETERS, {}).map(field => [field.name, field]));
   for (const [name, raw, value] of rows) {
@@ -122,7 +130,10 @@ test('a form in which nothing is changed approves a call that waits, and does no
 test('the card shows every argument whole, with texts in quotes and objects as objects', async () => {
   const long = `${'line of a text\n'.repeat(700)}\u200bthe end  `;
   const uses = [{ parameter: 'plates.0', object: 'list' }, { parameter: 'in.p', object: 'list' }];
-  const values = { text: 'Potato#9', two: 'a  b', long, plates: ['Potato#9', 'Potato#9'], in: { p: 'Potato#9', n: big }, list: Array.from({ length: 900 }, (_, index) => index) };
+  const values = {
+    text: 'Potato#9', two: 'a  b', long, plates: ['Potato#9', 'Potato#9'], in: { p: 'Potato#9', n: big },
+    list: Array.from({ length: 900 }, (_, index) => index)
+  };
   const it = await shown({ arguments: values, uses }, {});
   const text = argumentsShown(it);
   assert.ok(text.includes('text"Potato#9"') && text.includes('"a  b"') && text.includes(`"${long.replace('\u200b', '\\u200b')}"`));

@@ -105,7 +105,8 @@ test('after the end Step and Step back walk through the calls, with a kernel and
   for (const live of [true, false]) {
     const it = await page(live);
     it.view.update(whole(chain(3)));
-    const place = (): string => `${it.one('[role=status]').textContent}, ${it.all('ol[aria-label=Steps] li').length} calls, ${it.one('.tc-card').textContent}`;
+    const place = (): string =>
+      `${it.one('[role=status]').textContent}, ${it.all('ol[aria-label=Steps] li').length} calls, ${it.one('.tc-card').textContent}`;
     const now = place();
     for (const step of [1, 2]) {
       it.click('Step');
@@ -376,7 +377,10 @@ test('another branch can be checked out, and compared call by call', async () =>
         { id: 'h', name: 'old' }
       ],
       comparisons: [
-        { id: 'h current', left: 'h', right: 'current', unasked: true, shared: 1, pairs: [{ left: 'x2', right: 'call2', kind: 'differs', made: 'same' }] }
+        {
+          id: 'h current', left: 'h', right: 'current', unasked: true, shared: 1,
+          pairs: [{ left: 'x2', right: 'call2', kind: 'differs', made: 'same' }]
+        }
       ]
     })
   );
@@ -395,7 +399,14 @@ test('what was started and never finished is not called approval', async () => {
   view.update(
     whole({
       ...rows,
-      calls: (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, status: 'unknown' as const, warning: { kind: 'outcome unknown' as const, text: 'Nothing says how it ended.', action: 'Check what it did.' } } : call))
+      calls: (rows.calls ?? []).map(
+        call => (call.id === 'call3'
+          ? {
+              ...call, status: 'unknown' as const,
+              warning: { kind: 'outcome unknown' as const, text: 'Nothing says how it ended.', action: 'Check what it did.' }
+            }
+          : call)
+      )
     })
   );
   assert.deepEqual(

@@ -108,7 +108,9 @@ export class LiveSession {
   end(restarts = false): void {
     if (this.state === 'lost') return;
     const { session, teaching } = this.model;
-    const says = restarts ? t('The kernel restarted. Run this cell: your decisions are kept.') : t('The kernel has ended. Run this cell: your decisions are kept.');
+    const says = restarts
+      ? t('The kernel restarted. Run this cell: your decisions are kept.')
+      : t('The kernel has ended. Run this cell: your decisions are kept.');
     const ended = {
       session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says, detail: '' },
       teaching: { ...teaching, turn: null, task: null }

@@ -84,7 +84,9 @@ export class Announcements {
     const isVisible = isSessionVisible(live);
     if (isVisible) this._region.textContent = text;
     if (!waitingCount(live)) this._dismiss(live);
-    const isUnseen = document.hidden && (waitingCount(live) > 0 || wasRunning) && settings.now.notifyInBrowser && window.Notification.permission === 'granted';
+    const isUnseen = document.hidden && (
+      waitingCount(live) > 0 || wasRunning
+    ) && settings.now.notifyInBrowser && window.Notification.permission === 'granted';
     if (isUnseen) this._shown.set(live, new window.Notification(`${notebook.title.label}: ${text}`, { tag: live.panel }));
     if (!isVisible && waitingCount(live) && settings.now.notifyWhenWaiting) await this._notify(live, about, text);
     else if (!isUnseen) this._dismiss(live);

@@ -119,7 +119,10 @@ class SessionBar extends Widget {
     this._showCell = button(_trans.__('Show cell'), ways.showCell);
     this.node.append(this._list, this._showCell);
     if (ways.openTab) this.node.append(button(_trans.__('Open in tab'), ways.openTab));
-    this._note = h('p', { class: 'jtc-deleted' }, _trans.__('The output of this session was deleted from the notebook. The session stays here while its kernel runs.'));
+    this._note = h(
+      'p', { class: 'jtc-deleted' },
+      _trans.__('The output of this session was deleted from the notebook. The session stays here while its kernel runs.')
+    );
     this.node.append(this._note);
   }
 
@@ -128,7 +131,10 @@ class SessionBar extends Widget {
     this.setHidden(!this._at);
     this._showCell.hidden = !notebook?.content.widgets.some(({ model }) => model.id === session?.cell);
     this._note.hidden = !session?.isDeleted;
-    this._options = [['', this._trans.__('Newest session')], ...all.map(one => [one.cell, one.isDeleted ? this._trans.__('%1 (output deleted)', one.title) : one.title] as const)];
+    this._options = [
+      ['', this._trans.__('Newest session')],
+      ...all.map(one => [one.cell, one.isDeleted ? this._trans.__('%1 (output deleted)', one.title) : one.title] as const)
+    ];
     this._fill(...this._options.flat());
     this._list.value = chosen && session ? session.cell : '';
   }

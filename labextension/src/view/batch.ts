@@ -18,7 +18,10 @@ export function similarCalls(view: ViewState): readonly CallRow[] {
   const first = view.waitingCall;
   if (!first || !view.live || view.isPast || !view.followsNewest || view.ui.form || first.may_have_run) return [];
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
-  const calls = waiting.filter(call => isDecision(call) && call.tool === first.tool && call.turn === first.turn && call.bound !== '' && !call.questions.length && !call.may_have_run && call.status !== 'unknown');
+  const calls = waiting.filter(
+    call => isDecision(call) && call.tool === first.tool && call.turn === first.turn && call.bound !== '' &&
+      !call.questions.length && !call.may_have_run && call.status !== 'unknown'
+  );
   return calls.length < FEWEST || calls.length > MOST || !calls.includes(first) || view.model.tools.get(first.tool)?.for_person ? [] : calls;
 }
 
@@ -109,12 +112,23 @@ export class BatchTable {
     const same = rest.map(name => `${name}=${valueText(first.arguments[name], 60)}`).join(', ');
     const rows = [...outlierReasons(calls)].map(([call, reason]) => ({ call, reason }));
     const sorted = [...rows.filter(row => row.reason), ...rows.filter(row => !row.reason)];
-    const all = h('input', { type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tick(calls, all.checked) });
+    const all = h('input', {
+      type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tick(calls, all.checked)
+    });
     all.checked = rows.every(row => this._isTicked(row.call, row.reason));
-    const head = h('tr', {}, h('th', {}, all), h('th', {}, t('call')), ...differing.map(name => h('th', {}, h('code', {}, oneLine(name, 60)), ' ', mutedText(this._origin(calls, name)))), h('th', {}));
-    const table = h('table', { class: 'tc-calls', label: t('%1 calls of %2', calls.length, oneLine(first.tool, 80)) }, h('thead', {}, head), h('tbody', {}, ...sorted.map(row => this._row(row.call, row.reason, differing))));
+    const head = h(
+      'tr', {}, h('th', {}, all), h('th', {}, t('call')),
+      ...differing.map(name => h('th', {}, h('code', {}, oneLine(name, 60)), ' ', mutedText(this._origin(calls, name)))), h('th', {})
+    );
+    const table = h(
+      'table', { class: 'tc-calls', label: t('%1 calls of %2', calls.length, oneLine(first.tool, 80)) }, h('thead', {}, head),
+      h('tbody', {}, ...sorted.map(row => this._row(row.call, row.reason, differing)))
+    );
     const { refusal } = view.model;
-    setChildren(this.element, [refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refusal.reason)) : null, same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)]);
+    setChildren(this.element, [
+      refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refusal.reason)) : null,
+      same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)
+    ]);
     return [this.element];
   }
 
@@ -125,17 +139,31 @@ export class BatchTable {
     const ticked = calls.filter(call => this._isTicked(call, reasons.get(call) ?? ''));
     const others = calls.filter(call => !ticked.includes(call));
     const shown: ShownCall[] = ticked.map(({ call, bound }) => ({ call, bound }));
-    const edits = shown.flatMap(one => (this._edits.has(one.bound) ? [{ type: 'edit' as const, ...one, arguments: this._edits.get(one.bound) ?? {} }] : []));
-    const asShown: Command[] = edits.length < shown.length ? [{ type: 'approve_all', calls: shown.filter(({ bound }) => !this._edits.has(bound)) }] : [];
+    const edits = shown.flatMap(
+      one => (this._edits.has(one.bound) ? [{ type: 'edit' as const, ...one, arguments: this._edits.get(one.bound) ?? {} }] : [])
+    );
+    const asShown: Command[] = edits.length < shown.length
+      ? [{ type: 'approve_all', calls: shown.filter(({ bound }) => !this._edits.has(bound)) }]
+      : [];
     const disabled = view.ui.commandSent || ticked.length === 0;
     const next = others[0];
     const steps = others.map(call => call.step).join(', ');
     const waits = others.length ? mutedText(tn('Call %2 keeps waiting.', 'Calls %2 keep waiting.', others.length, oneLine(steps, 60))) : null;
     return [
-      button(t('Approve %1', ticked.length), { look: 'primary', key: 'approve calls', title: tn('Approve %1 call', 'Approve %1 calls', ticked.length), disabled: disabled || this._open !== null, onclick: () => this._acts.send(...edits, ...asShown) }),
-      next ? button(t('Look at %1', others.length), { key: 'look', title: t('Look at call %1', steps), onclick: () => this._acts.setState({ chosen: choiceOf(next) }) }) : null,
+      button(t('Approve %1', ticked.length), {
+        look: 'primary', key: 'approve calls', title: tn('Approve %1 call', 'Approve %1 calls', ticked.length),
+        disabled: disabled || this._open !== null, onclick: () => this._acts.send(...edits, ...asShown)
+      }),
+      next
+        ? button(t('Look at %1', others.length), {
+            key: 'look', title: t('Look at call %1', steps), onclick: () => this._acts.setState({ chosen: choiceOf(next) })
+          })
+        : null,
       waits,
-      button(t('Reject %1', ticked.length), { look: 'ghost right', key: 'reject calls', title: tn('Reject %1 call', 'Reject %1 calls', ticked.length), disabled, onclick: () => this._acts.send({ type: 'reject_all', calls: shown }) })
+      button(t('Reject %1', ticked.length), {
+        look: 'ghost right', key: 'reject calls', title: tn('Reject %1 call', 'Reject %1 calls', ticked.length), disabled,
+        onclick: () => this._acts.send({ type: 'reject_all', calls: shown })
+      })
     ];
   }
 
@@ -163,7 +191,12 @@ export class BatchTable {
   /** Opens the fields of a call in its row. */
   private _edit(call: CallRow, differing: readonly string[]): void {
     const fields = fieldsOf(this._view.model.tools.get(call.tool)?.parameters ?? {}, { ...call.arguments, ...this._edits.get(call.bound) });
-    this._open = { call, rows: fields.filter(({ name }) => differing.includes(name)).map(field => new FieldRow(field, writeContext(this._view), () => undefined)) };
+    this._open = {
+      call,
+      rows: fields.filter(({ name }) => differing.includes(name)).map(
+        field => new FieldRow(field, writeContext(this._view), () => undefined)
+      )
+    };
     this._redraw();
     focusInPlace(this._open.rows[0]?.first);
   }
@@ -188,9 +221,13 @@ export class BatchTable {
   private _row(call: CallRow, reason: string, differing: readonly string[]): HTMLElement {
     const open = this._open?.call.bound === call.bound ? this._open : null;
     const edited = this._edits.get(call.bound) ?? {};
-    const texts = (values: Readonly<Record<string, unknown>>): string[] => differing.map(name => (name in values ? valueText(values[name], 200) : ''));
+    const texts = (values: Readonly<Record<string, unknown>>): string[] =>
+      differing.map(name => (name in values ? valueText(values[name], 200) : ''));
     const [values, before] = [texts({ ...call.arguments, ...edited }), texts(call.arguments)];
-    const tick = h('input', { type: 'checkbox', label: t('Call %1, %2', call.step, oneLine(values.join(', '), 120)), key: `tick ${call.id}`, onchange: () => this._tick([call], tick.checked) });
+    const tick = h('input', {
+      type: 'checkbox', label: t('Call %1, %2', call.step, oneLine(values.join(', '), 120)), key: `tick ${call.id}`,
+      onchange: () => this._tick([call], tick.checked)
+    });
     tick.checked = this._isTicked(call, reason);
     const keys = (event: KeyboardEvent): void => {
       if (!open || (event.key !== 'Enter' && event.key !== 'Escape')) return;
@@ -200,13 +237,29 @@ export class BatchTable {
     };
     const disabled = this._view.ui.commandSent;
     const buttons = open
-      ? [button(t('Save'), { look: 'small', title: t('Save call %1', call.step), onclick: () => this._save(open) }), button(t('Cancel'), { look: 'ghost small', onclick: () => this._close(call) })]
-      : [button(t('Edit'), { look: 'ghost small', title: t('Edit call %1', call.step), key: `edit ${call.id}`, disabled, onclick: () => this._edit(call, differing) })];
+      ? [
+        button(t('Save'), { look: 'small', title: t('Save call %1', call.step), onclick: () => this._save(open) }),
+        button(t('Cancel'), { look: 'ghost small', onclick: () => this._close(call) })
+      ]
+      : [
+        button(t('Edit'), {
+          look: 'ghost small', title: t('Edit call %1', call.step), key: `edit ${call.id}`, disabled,
+          onclick: () => this._edit(call, differing)
+        })
+      ];
     const about = (index: number): Child => {
       if (values[index] !== before[index]) return h('div', 'why', icon('edited'), t('you edited:'), ' ', h('del', {}, before[index]));
       return reason && index === 0 ? h('div', 'why', icon('differs'), t('differs from the others: %1', oneLine(reason, 160))) : null;
     };
-    const cells = values.map((value, index) => h('td', 'value', ...(open ? [open.rows.find(({ field }) => field.name === differing[index])?.element] : [h('code', {}, value), about(index)])));
-    return h('tr', { class: reason ? 'out' : '', onkeydown: keys }, h('td', {}, tick), h('td', 'num', String(call.step)), ...cells, h('td', 'edit', ...buttons));
+    const cells = values.map(
+      (value, index) => h(
+        'td', 'value',
+        ...(open ? [open.rows.find(({ field }) => field.name === differing[index])?.element] : [h('code', {}, value), about(index)])
+      )
+    );
+    return h(
+      'tr', { class: reason ? 'out' : '', onkeydown: keys }, h('td', {}, tick), h('td', 'num', String(call.step)), ...cells,
+      h('td', 'edit', ...buttons)
+    );
   }
 }

@@ -119,7 +119,9 @@ export class BranchList {
       'li',
       {},
       go,
-      this._view.live ? button('', { icon: 'edited', label: t('Name %1', label), look: 'ghost icon', key: `name ${branch.id}`, onclick: rename }) : null,
+      this._view.live
+        ? button('', { icon: 'edited', label: t('Name %1', label), look: 'ghost icon', key: `name ${branch.id}`, onclick: rename })
+        : null,
       this._view.live && !branch.current
         ? button('', { icon: 'hide', label: t('Hide %1', label), look: 'ghost icon', key: `hide ${branch.id}`, onclick: hide })
         : null
@@ -174,7 +176,9 @@ export class BranchList {
 
   private _listContent(): Child[] {
     const branches = visibleBranches(this._view.model);
-    const rows = branches.map(branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch)));
+    const rows = branches.map(
+      branch => (branch.id === this._view.ui.renamedBranch && this._view.live ? this._naming(branch) : this._branchEntry(branch))
+    );
     return [h('ul', { label: t('Branches in view') }, ...rows), ...this._hiddenEntries(hiddenBranches(this._view.model))];
   }
 }

@@ -18,9 +18,17 @@ function usedText({ used, tokens, used_cost, cost }: BudgetRow): string {
 /** So many parts of the requests are named. */
 const MOST_PARTS = 5;
 
-const PARTS = { system: tableText('the system prompt'), tools: tableText('descriptions of tools'), user: tableText('your prompts'), session: tableText('your prompts') } as const;
+const PARTS = {
+  system: tableText('the system prompt'), tools: tableText('descriptions of tools'), user: tableText('your prompts'),
+  session: tableText('your prompts')
+} as const;
 
-const partOf = ({ role, tool }: MessageRow): string => (role === 'tool' ? t('results of %1', oneLine(tool, 60)) : role === 'assistant' || role === 'call' ? t('replies of the model') : t(PARTS[role]));
+const partOf = ({ role, tool }: MessageRow): string =>
+  (
+    role === 'tool' ? t(
+      'results of %1', oneLine(tool, 60)
+    ) : role === 'assistant' || role === 'call' ? t('replies of the model') : t(PARTS[role])
+  );
 
 /** The tokens of the requests so far by what they hold, the most first: a part of a request has the share that its characters have. */
 function tokensByPart({ messages, turns }: Model): (readonly [string, number])[] {
@@ -43,18 +51,28 @@ function spentElement(model: Model): Child {
     return h('tr', {}, h('td', {}, part), h('td', 'bar', bar), h('td', 'num', formatNumber(tokens)));
   });
   const head = h('tr', {}, h('th', {}, t('what')), h('th'), h('th', 'num', t('tokens')));
-  return rows.length ? h('section', { class: 'tc-spent', label: t('Where the tokens went') }, h('h4', {}, t('Where the tokens went')), h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows))) : null;
+  return rows.length
+    ? h(
+        'section', { class: 'tc-spent', label: t('Where the tokens went') }, h('h4', {}, t('Where the tokens went')),
+        h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows))
+      )
+    : null;
 }
 
 /** Whether the card stands in the place of a call. */
-export const isPausedForBudget = ({ model, live, isPast, followsNewest }: ViewState): boolean => model.session.budget !== null && live && !isPast && followsNewest;
+export const isPausedForBudget = ({ model, live, isPast, followsNewest }: ViewState): boolean =>
+  model.session.budget !== null && live && !isPast && followsNewest;
 
 export class BudgetCard {
   readonly element = h('section', { class: 'tc-budget', label: t('Budget'), hidden: true });
   private _view!: ViewState;
   private _isOpen = false;
-  private readonly _tokens = h('input', { class: 'tc-in', type: 'number', min: 0, step: 1000, label: t('More tokens'), oninput: () => this._drawButtons() });
-  private readonly _cost = h('input', { class: 'tc-in', type: 'number', min: 0, step: 0.05, label: t('More dollars'), oninput: () => this._drawButtons() });
+  private readonly _tokens = h('input', {
+    class: 'tc-in', type: 'number', min: 0, step: 1000, label: t('More tokens'), oninput: () => this._drawButtons()
+  });
+  private readonly _cost = h('input', {
+    class: 'tc-in', type: 'number', min: 0, step: 0.05, label: t('More dollars'), oninput: () => this._drawButtons()
+  });
   private readonly _buttons = h('div', 'tc-row');
   private readonly _draw = whenChanged(() => {
     const { budget } = this._view.model.session;
@@ -66,13 +84,25 @@ export class BudgetCard {
     bar.style.width = `${Math.min(100, Math.round(100 * share))}%`;
     const name = budget.tokens ? t('Tokens used') : t('Dollars used');
     const [most, now] = budget.tokens ? [budget.tokens, budget.used] : [budget.cost, budget.used_cost];
-    const form = h('div', { class: 'tc-row', role: 'group', label: t('Change the budget') }, t('Go on with'), budget.tokens ? this._tokens : null, budget.tokens ? t('tokens more') : null, budget.cost ? this._cost : null, budget.cost ? t('dollars more') : null);
+    const form = h(
+      'div', { class: 'tc-row', role: 'group', label: t('Change the budget') }, t('Go on with'), budget.tokens ? this._tokens : null,
+      budget.tokens ? t('tokens more') : null, budget.cost ? this._cost : null, budget.cost ? t('dollars more') : null
+    );
     setChildren(this.element, [
       h('h3', {}, t('This run has used %1', usedText(budget))),
-      h('div', { class: 'tc-meter', role: 'meter', label: name, 'aria-valuemin': '0', 'aria-valuemax': String(most), 'aria-valuenow': String(now) }, bar),
+      h(
+        'div',
+        {
+          class: 'tc-meter', role: 'meter', label: name, 'aria-valuemin': '0', 'aria-valuemax': String(most), 'aria-valuenow': String(now)
+        },
+        bar
+      ),
       h('p', {}, oneLine(budget.why, 300)),
       this._isOpen ? form : null,
-      h('p', 'small', t('Nothing is lost. All calls and their results are kept, and you can go on later.'), ' ', mutedText(oneLine(budget.note, 200))),
+      h(
+        'p', 'small', t('Nothing is lost. All calls and their results are kept, and you can go on later.'), ' ',
+        mutedText(oneLine(budget.note, 200))
+      ),
       this._buttons,
       spentElement(this._view.model)
     ]);
@@ -103,8 +133,12 @@ export class BudgetCard {
     const more = tokens ? formatNumber(tokens) : dollars(cost);
     const disabled = this._view.ui.commandSent;
     setChildren(this._buttons, [
-      button(t('Go on with %1 more', more), { look: 'primary', key: 'more', disabled: disabled || !(tokens > 0 || cost > 0), onclick: () => this._goOn(tokens, cost) }),
-      this._isOpen ? button(t('Cancel'), { key: 'cancel', onclick: () => this._open(false) }) : button(t('Change…'), { key: 'change', onclick: () => this._open(true) }),
+      button(t('Go on with %1 more', more), {
+        look: 'primary', key: 'more', disabled: disabled || !(tokens > 0 || cost > 0), onclick: () => this._goOn(tokens, cost)
+      }),
+      this._isOpen
+        ? button(t('Cancel'), { key: 'cancel', onclick: () => this._open(false) })
+        : button(t('Change…'), { key: 'change', onclick: () => this._open(true) }),
       this._isOpen ? null : button(t('Stop here'), { key: 'stop', disabled, onclick: () => this._acts.send({ type: 'stop' }) })
     ]);
   }

@@ -60,7 +60,9 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
   const object = view.model.objects.get(call.object);
   const open = isDecision(call);
   return factList([
-    call.by ? [t('Asked by'), oneLine(call.by)] : open && view.model.session.model === PERSON && [t('Asked by'), t('you, as the model; now you decide as the person')],
+    call.by
+      ? [t('Asked by'), oneLine(call.by)]
+      : open && view.model.session.model === PERSON && [t('Asked by'), t('you, as the model; now you decide as the person')],
     open && call.recorded && [t('Recorded result'), code(call.recorded)],
     open && call.why && [t('Why it waits'), prose(oneLine(call.why))],
     !open && object ? [t('Gives'), strongText(oneLine(object.name))] : null,
@@ -77,18 +79,30 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
 const deciderOf = (call: CallRow | undefined): Fact | null => (call?.who ? [t('Decided by'), oneLine(call.who, 40)] : null);
 
 const warningNote = (call: CallRow): Child =>
-  call.warning ? h('p', { class: 'tc-note tc-warning', role: 'note', label: t('Warning: %1', t(call.warning.kind)) }, icon('warning'), h('span', {}, oneLine(warningText(call), 1200))) : null;
+  call.warning
+    ? h(
+        'p', { class: 'tc-note tc-warning', role: 'note', label: t('Warning: %1', t(call.warning.kind)) }, icon('warning'),
+        h('span', {}, oneLine(warningText(call), 1200))
+      )
+    : null;
 
 /** What the model said before a call that waits. */
 function modelWords(view: ViewState, call: CallRow): Child {
   const reply = [...view.model.messages.values()].find(message => message.role === 'assistant' && message.turn === call.turn && message.text !== '');
-  return reply ? h('div', { class: 'tc-quote', tabindex: 0, role: 'group', label: t('What the model said') }, mutedText(t('The model says')), h('p', {}, textBlock(reply.text, 2000))) : null;
+  return reply
+    ? h(
+        'div', { class: 'tc-quote', tabindex: 0, role: 'group', label: t('What the model said') }, mutedText(t('The model says')),
+        h('p', {}, textBlock(reply.text, 2000))
+      )
+    : null;
 }
 
 /** What the call before a waiting one changed, which is still to be judged; or how it failed, with a link to its step. */
 function lastCall(call: CallRow, acts: PanelActions): Child {
   const line = (text: string): string => oneLine(`${call.tool}${text}`, 110);
-  if (call.status === 'failed') return h('button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${call.error}`));
+  if (call.status === 'failed') return h(
+    'button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${call.error}`)
+  );
   return call.change ? h('p', 'small muted', line(`: ${call.change}`)) : null;
 }
 
@@ -97,12 +111,18 @@ function batchCard(view: ViewState, calls: readonly CallRow[], table: BatchTable
   const first = calls[0];
   if (!first) return [];
   const text = view.model.tools.get(first.tool)?.description ?? '';
-  return [modelWords(view, first), title(oneLine(first.tool, 120), 'mono', t('%1 calls', calls.length), text ? h('p', {}, toolDescription(text)) : null), ...table.parts(view, calls)];
+  return [
+    modelWords(view, first),
+    title(oneLine(first.tool, 120), 'mono', t('%1 calls', calls.length), text ? h('p', {}, toolDescription(text)) : null),
+    ...table.parts(view, calls)
+  ];
 }
 
 function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show): Child[] {
   // What `save` tells the model is no text for the person.
-  const text = call.saves ? t('Saves the result as %1.', Object.keys(call.arguments).join(', ')) : (view.model.tools.get(call.tool)?.description ?? '');
+  const text = call.saves
+    ? t('Saves the result as %1.', Object.keys(call.arguments).join(', '))
+    : (view.model.tools.get(call.tool)?.description ?? '');
   const description = text ? h('p', {}, toolDescription(text)) : null;
   const open = isDecision(call);
   const before = view.calls[call.step - 2];
@@ -148,7 +168,9 @@ function twinFact(view: ViewState, object: ObjectRow, compare: () => void): Fact
   const twin = view.objects.find(one => one.name === object.name && one.branch !== '');
   if (!twin) return null;
   const link = h('button', { class: 'tc-link', onclick: compare }, t('Compare'));
-  const caption = twin.preview.caption ? t('%1 is %2.', oneLine(twin.name), oneLine(twin.preview.caption)) : t('%1 exists there too.', oneLine(twin.name));
+  const caption = twin.preview.caption
+    ? t('%1 is %2.', oneLine(twin.name), oneLine(twin.preview.caption))
+    : t('%1 exists there too.', oneLine(twin.name));
   return [
     t('In %1', clip(oneLine(branchName(view.model, twin.branch), 40), 10)),
     [caption, ' ', link]
@@ -196,7 +218,9 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
   const change = changeOf(view, call, object, acts);
   const parts = view.model.differences.get(`${call?.before ?? ''} ${object.id}`)?.parts;
   // Of a new table no cell has changed: its first rows are shown.
-  const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (!parts || parts.some(part => part.cells.length + part.lines.length + part.images.length));
+  const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (
+    !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
+  );
   return [
     title(
       view.isPast ? t('After call %1', view.step) : nameText(object),
@@ -231,7 +255,10 @@ export class Card {
   private readonly _guessResult = new GuessResultCard();
   private readonly _guessCard = new GuessCard(this._acts);
   private readonly _scoreCard = new ScoreCard(true);
-  private readonly _parts = [this._guessResult.element, this._scoreCard.element, this._budget.element, this._body, this.data, this._replyCard.element, this._guessCard.element, this._decisionPanel.element, this._decisionPanel.sheet];
+  private readonly _parts = [
+    this._guessResult.element, this._scoreCard.element, this._budget.element, this._body, this.data, this._replyCard.element,
+    this._guessCard.element, this._decisionPanel.element, this._decisionPanel.sheet
+  ];
   readonly element = h('section', { class: 'tc-card', label: t('Details'), tabindex: -1 }, ...this._parts);
   /** Whether it asks the person for a decision, a reply or a guess. */
   asks = false;
@@ -278,7 +305,9 @@ export class Card {
   private _drawData(): void {
     const call = this._view.model.calls.get(this._view.chosen.call);
     if (similarCalls(this._view).length) return setChildren(this.data, []);
-    const named = call && isDecision(call) ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? []) : [];
+    const named = call && isDecision(call)
+      ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? [])
+      : [];
     const object = named.find(one => one.id === this._pointedAt) ?? named[0];
     const showAll = (): void => {
       this._openTable = object?.id ?? '';
@@ -290,7 +319,9 @@ export class Card {
     const preview = call && isDecision(call) ? previewOf(this._view, call) : null;
     const makes = this._view.model.objects.get(call?.object ?? '')?.name;
     const names = [object?.name, makes].flatMap(name => (name ? [oneLine(name, 60)] : []));
-    setChildren(this.data, [preview && previewElement(preview, names), ...children, call && isDecision(call) ? decidedByRules(this._view, this._acts) : null]);
+    setChildren(this.data, [
+      preview && previewElement(preview, names), ...children, call && isDecision(call) ? decidedByRules(this._view, this._acts) : null
+    ]);
   }
 
   private _showObject(object: ObjectRow): void {

@@ -17,7 +17,8 @@ function changedRows(cells: Cells): HTMLElement {
   const rows = new Map<string, Map<string, Cells[number]>>();
   for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
   const head = ['', ...columns].map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
-  const valueOf = (cell: Cells[number] | undefined): Child[] => (cell ? [cell.left && struck(oneLine(cell.left, 24)), ' ', cell.right && marked(oneLine(cell.right, 24))] : []);
+  const valueOf = (cell: Cells[number] | undefined): Child[] =>
+    (cell ? [cell.left && struck(oneLine(cell.left, 24)), ' ', cell.right && marked(oneLine(cell.right, 24))] : []);
   const body = [...rows].map(([row, changed]) =>
     h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
   );
@@ -60,8 +61,14 @@ export function previewOf({ model }: ViewState, { call, bound }: CallRow): Previ
 /** The rows and cells that a call would change, or what it would make. */
 export function previewElement(preview: Previewed, names: readonly string[]): HTMLElement {
   const { parts, object } = preview;
-  const title = h('h4', {}, h('span', 'tc-tag', t('Preview')), ' ', strongText(names.join(' → ')), ' ', mutedText(oneLine(preview.error || preview.says, 300)));
-  return h('div', { class: 'tc-change tc-preview', role: 'group', label: t('Preview') }, title, ...parts.map(part => partElement(part, false, names)), pictureOf(object, names.at(-1) ?? ''));
+  const title = h(
+    'h4', {}, h('span', 'tc-tag', t('Preview')), ' ', strongText(names.join(' → ')), ' ',
+    mutedText(oneLine(preview.error || preview.says, 300))
+  );
+  return h(
+    'div', { class: 'tc-change tc-preview', role: 'group', label: t('Preview') }, title,
+    ...parts.map(part => partElement(part, false, names)), pictureOf(object, names.at(-1) ?? '')
+  );
 }
 
 /** What a call changed; requests it from the kernel the first time. Empty if it changed no object. */

@@ -93,11 +93,18 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
     if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
     acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...common });
   }
-  const reject = button(t('Reject'), { tip: t('Declines. The tool continues without your input.'), onclick: () => acts.send({ type: 'reject', ...common }) });
+  const reject = button(t('Reject'), {
+    tip: t('Declines. The tool continues without your input.'), onclick: () => acts.send({ type: 'reject', ...common })
+  });
   const element = h(
     'form',
     { class: 'tc-form', onsubmit: submit, novalidate: true },
-    h('div', 'tc-asked', ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)])),
+    h(
+      'div', 'tc-asked',
+      ...parts.flatMap(part => [
+        h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)
+      ])
+    ),
     note(t('What you enter goes to the tool and its server. Never enter passwords or keys.')),
     h('div', 'tc-row', button(t('Answer'), { type: 'submit', look: 'primary', key: 'confirm' }), reject)
   );
@@ -155,7 +162,10 @@ function approveButtons(view: ViewState, call: CallRow, acts: PanelActions, appr
   const toggle = (): void => {
     if (!isOff) acts.setState({ chosen: choiceOf(call), form: isOpen ? null : { kind: 'rule', call: call.id } });
   };
-  const more = button('', { icon: 'down', label: t("Approve, and don't ask again when…"), look: isOff ? 'off' : 'primary', key: 'rule', disabled: view.ui.commandSent, onclick: toggle });
+  const more = button('', {
+    icon: 'down', label: t("Approve, and don't ask again when…"), look: isOff ? 'off' : 'primary', key: 'rule',
+    disabled: view.ui.commandSent, onclick: toggle
+  });
   more.setAttribute('aria-haspopup', 'dialog');
   more.setAttribute('aria-expanded', String(isOpen));
   if (isOff) {
@@ -182,10 +192,21 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
     tip: calls.length < 2 ? t('No other call waits') : t('Runs the %1 waiting calls with the arguments shown', calls.length),
     onclick: () => acts.send({ type: 'approve_all', calls })
   });
-  const approve = act(again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary', again ? '' : 'Applies to exactly these arguments');
+  const approve = act(
+    again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary',
+    again ? '' : 'Applies to exactly these arguments'
+  );
   return [
     again ? approve : approveButtons(view, call, acts, approve),
-    call.following ? button(t('Approve, and %1 after it', call.following), { key: 'following', disabled: sent, title: t('Approves this call, and those after it that were approved with the same arguments. Calls that reach others, or may delete data, still wait.'), onclick: () => acts.send({ type: 'approve_after_edit', call: call.call, bound: call.bound }) }) : null,
+    call.following
+      ? button(t('Approve, and %1 after it', call.following), {
+          key: 'following', disabled: sent,
+          title: t(
+            'Approves this call, and those after it that were approved with the same arguments. Calls that reach others, or may delete data, still wait.'
+          ),
+          onclick: () => acts.send({ type: 'approve_after_edit', call: call.call, bound: call.bound })
+        })
+      : null,
     act('Edit', () => acts.openEditDialog(call)),
     act('Reject', open('reject')),
     act('Answer', open('answer')),
@@ -196,7 +217,10 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
 /** The button that asks the model again for a reply that may be stale. */
 export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
   if (!stale || view.isPast || !view.live) return null;
-  return button(t('Ask the model from here'), { tip: t('Asks the model again, on a new branch.'), disabled: view.ui.commandSent, key: 'ask', onclick: () => acts.send({ type: 'ask', turn }) });
+  return button(t('Ask the model from here'), {
+    tip: t('Asks the model again, on a new branch.'), disabled: view.ui.commandSent, key: 'ask',
+    onclick: () => acts.send({ type: 'ask', turn })
+  });
 }
 
 /** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
@@ -204,10 +228,14 @@ function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelAction
   if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
   const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
-  return h('div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || model.session.says, 400)), ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : []));
+  return h(
+    'div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || model.session.says, 400)),
+    ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : [])
+  );
 }
 
-const editButton = (rule: string, acts: PanelActions, look = ''): HTMLElement => button(t('Edit rule'), { look, key: 'edit rule', onclick: () => acts.setState({ showsRules: true, editedRule: rule }) });
+const editButton = (rule: string, acts: PanelActions, look = ''): HTMLElement =>
+  button(t('Edit rule'), { look, key: 'edit rule', onclick: () => acts.setState({ showsRules: true, editedRule: rule }) });
 
 /** The line after a rule was added. */
 function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
@@ -215,7 +243,10 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
   const rule = rules.at(-1);
   if (!ui.ruleAdded || ui.commandSent || !live || !rule) return null;
   const remove = (): void => acts.send({ type: 'change_rule', number: rules.length, name: rule.name, change: 'remove' });
-  return h('div', { class: 'tc-else', role: 'status' }, icon('rule'), h('span', {}, t("Rule '%1' added.", oneLine(rule.name, 80))), editButton(rule.name, acts, 'small right'), button(t('Remove'), { look: 'small', key: 'remove rule', onclick: remove }));
+  return h(
+    'div', { class: 'tc-else', role: 'status' }, icon('rule'), h('span', {}, t("Rule '%1' added.", oneLine(rule.name, 80))),
+    editButton(rule.name, acts, 'small right'), button(t('Remove'), { look: 'small', key: 'remove rule', onclick: remove })
+  );
 }
 
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
@@ -224,13 +255,29 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
   const isNext = view.model.session.phase === 'ready' && call.step === view.lastStep && ['rejected', 'answered'].includes(call.status);
   if (isNext || call.status === 'running' || call.status === 'approved') return [];
   const { undo } = view.model.session;
-  const undone = undo?.call === call.id && view.live && !view.isPast ? [button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }), mutedText(oneLine(undo.says, 400))] : [];
+  const undone = undo?.call === call.id && view.live && !view.isPast
+    ? [
+        button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }),
+        mutedText(oneLine(undo.says, 400))
+      ]
+    : [];
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
   const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, bound: call.bound });
   return [
-    ...(canRetry ? [button(t('Fix and retry'), { disabled, look: 'primary', onclick: retry }), mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))] : []),
-    button(t('Replay from here'), { tip: t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), disabled, onclick: () => acts.send({ type: 'replay', call: call.call }) }),
-    button(t('Fork from here'), { tip: t('Continues differently after this call, on a new branch.'), disabled, onclick: () => acts.send({ type: 'fork', call: call.call }) }),
+    ...(canRetry
+      ? [
+          button(t('Fix and retry'), { disabled, look: 'primary', onclick: retry }),
+          mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
+        ]
+      : []),
+    button(t('Replay from here'), {
+      tip: t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), disabled,
+      onclick: () => acts.send({ type: 'replay', call: call.call })
+    }),
+    button(t('Fork from here'), {
+      tip: t('Continues differently after this call, on a new branch.'), disabled,
+      onclick: () => acts.send({ type: 'fork', call: call.call })
+    }),
     view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
     call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null,
     ...undone,
@@ -298,7 +345,11 @@ export class DecisionPanel {
   paint(next: ViewState): void {
     this._view = next;
     const call = next.model.calls.get(next.chosen.call);
-    this._draw(call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls, next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved, next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges());
+    this._draw(
+      call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls,
+      next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved,
+      next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
+    );
     this._placeSheet();
   }
 
@@ -325,7 +376,9 @@ export class DecisionPanel {
     const key = `${kind} ${call.id} ${call.bound}`;
     const returns = this._view.model.tools.get(call.tool)?.returns ?? '';
     const objects = candidates(({ kind: type }) => type === returns.split('.').at(-1), this._view.objects, call.step).map(object => object.name);
-    if (this._form?.key !== key) this._form = { key, ...(kind === 'input' ? inputForm(this._view, call, this._acts) : shortForm(kind, call, returns, objects, this._acts)) };
+    if (this._form?.key !== key) this._form = {
+      key, ...(kind === 'input' ? inputForm(this._view, call, this._acts) : shortForm(kind, call, returns, objects, this._acts))
+    };
     const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
     if (confirm) confirm.disabled = this._view.ui.commandSent;
     return this._form.element;
@@ -357,7 +410,12 @@ export class DecisionPanel {
     if (together.length) return [h('div', 'tc-row tc-act', ...together)];
     const preview = open ? previewOf(this._view, call) : null;
     return [
-      open && (call.downstream || preview) ? h('p', 'tc-effect', ...prose(oneLine(call.downstream)), preview && ' ', preview && h('b', {}, oneLine(preview.error || t('Preview: %1.', preview.says), 400))) : null,
+      open && (call.downstream || preview)
+        ? h(
+            'p', 'tc-effect', ...prose(oneLine(call.downstream)), preview && ' ',
+            preview && h('b', {}, oneLine(preview.error || t('Preview: %1.', preview.says), 400))
+          )
+        : null,
       h('div', 'tc-row tc-act', ...(open ? decisionButtons(this._view, call, this._acts) : afterButtons(this._view, call, this._acts))),
       open ? otherCallsOfTurn(this._view, call, this._acts) : null
     ];

@@ -56,7 +56,9 @@ export class EditDialog implements Dialog {
   private readonly _tool = this._view.model.tools.get(this._call.tool);
   private readonly _note = h('span');
   private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments);
-  private readonly _rows: FieldRow[] = this._fields.map(field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence()));
+  private readonly _rows: FieldRow[] = this._fields.map(
+    field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence())
+  );
   private readonly _reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason') });
   private readonly _error = new FormError();
   private readonly _preview = h('div');
@@ -85,7 +87,10 @@ export class EditDialog implements Dialog {
   );
   readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
-  constructor(private readonly _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
+  constructor(
+    private readonly _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions,
+    private readonly _close: () => void
+  ) {
     this._showConsequence();
   }
 
@@ -175,7 +180,9 @@ export const writeContext = (view: ViewState): FieldContext => ({
 export class CallDialog implements Dialog {
   private readonly _earlierCalls = this._view.personTurn?.calls ?? [];
   private readonly _note = h('code');
-  private readonly _rows = fieldsOf(this._tool.parameters, {}).map(field => new FieldRow(field, writeContext(this._view), () => this._showConsequence()));
+  private readonly _rows = fieldsOf(this._tool.parameters, {}).map(
+    field => new FieldRow(field, writeContext(this._view), () => this._showConsequence())
+  );
   private readonly _error = new FormError();
   private readonly _addButton = button(t('Add call'), { type: 'submit' });
   private readonly _sendButton = button(t('Send'), { look: 'primary', onclick: () => this._sendCall(false, true) });
@@ -192,7 +199,10 @@ export class CallDialog implements Dialog {
   );
   readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
 
-  constructor(private readonly _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string, private readonly _acts: PanelActions, private readonly _close: () => void) {
+  constructor(
+    private readonly _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string,
+    private readonly _acts: PanelActions, private readonly _close: () => void
+  ) {
     this._addAnywayButton.hidden = true;
     this._addAnywayButton.title = t('It fails like any invalid call of a model.');
     this._showConsequence();

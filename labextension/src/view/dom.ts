@@ -41,7 +41,10 @@ export function setChildren(element: Element, children: readonly Child[]): void 
   element.replaceChildren(...children.filter(child => !!child).map(child => (typeof child === 'string' ? visibleText(child) : (child as Node))));
 }
 
-/** An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so, and a form never loads a page. */
+/**
+ * An HTML element; `on…` props are listeners, the others attributes. A button submits nothing unless its `type` says so,
+ * and a form never loads a page.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   if (tag === 'button') element.setAttribute('type', tag);
@@ -139,8 +142,13 @@ function moveFocus(from: Element, to: Element): void {
   focusInPlace(heir as HTMLElement | SVGElement);
 }
 
-/** Returns a function that makes the children of `parent` match the items; unchanged children stay. `place` moves a new child, or one that stays, to its place. */
-export function keyedChildren<T>(parent: Element, make: (item: T) => Element, place?: (element: Element, item: T, before?: T) => void): (items: readonly Keyed<T>[]) => void {
+/**
+ * Returns a function that makes the children of `parent` match the items; unchanged children stay. `place` moves a new
+ * child, or one that stays, to its place.
+ */
+export function keyedChildren<T>(
+  parent: Element, make: (item: T) => Element, place?: (element: Element, item: T, before?: T) => void
+): (items: readonly Keyed<T>[]) => void {
   let old = new Map<string, Keyed<T> & { readonly element: Element }>();
   return items => {
     const next: typeof old = new Map();

@@ -60,7 +60,9 @@ function parts(view: ViewState, call: CallRow, path: string, value: unknown, ind
   const object = namedObject(view, call, path, value);
   if (object) return [strongText(nameText(object))];
   const inside = `${path}.`;
-  if (!call.uses.some(use => use.parameter.startsWith(inside)) || typeof value !== 'object' || value === null) return signs(indent ? jsonLines(value, indent) : jsonText(value));
+  if (
+    !call.uses.some(use => use.parameter.startsWith(inside)) || typeof value !== 'object' || value === null
+  ) return signs(indent ? jsonLines(value, indent) : jsonText(value));
   const isList = Array.isArray(value);
   const deeper = indent && `${indent}  `;
   const items = Object.entries(value).flatMap(([key, part], index) => [
@@ -76,7 +78,9 @@ const LONG = /.{121}|\n/s;
 /** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
 function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown): HTMLElement {
   if (typeof value === 'string' && LONG.test(value)) return scrollingText('"', ...signs(value), '"');
-  return LONG.test(jsonText(value)) ? scrollingText(...parts(view, call, path, value, '\n')) : h('code', 'strong', ...parts(view, call, path, value, ''));
+  return LONG.test(jsonText(value))
+    ? scrollingText(...parts(view, call, path, value, '\n'))
+    : h('code', 'strong', ...parts(view, call, path, value, ''));
 }
 
 function alternatives(view: ViewState, call: CallRow, parameter: string, value: unknown): string {

@@ -44,7 +44,9 @@ export function offering(input: HTMLInputElement, texts: readonly string[]): HTM
 
 /** The choices that write no value: to leave an argument out, and null. */
 function withoutValue({ required, nullable, kind, standard, initial, options }: Field): Choice[] {
-  const left = standard === undefined ? (kind === 'object' ? t('none (the newest is used)') : t('left out')) : t('default (%1)', literalText(standard, 40));
+  const left = standard === undefined
+    ? (kind === 'object' ? t('none (the newest is used)') : t('left out'))
+    : t('default (%1)', literalText(standard, 40));
   const hasNull = nullable || initial === null || options.includes(null);
   return [...(required ? [] : [[undefined, left] as const]), ...(hasNull ? [[null, kind === 'object' ? t('none') : 'null'] as const] : [])];
 }
@@ -59,7 +61,10 @@ function menu(around: InputContext, choices: readonly Choice[]): Input {
     return option;
   });
   const element = h('select', { ...around.common, class: 'tc-in mono' }, ...options);
-  return { element, group: false, raw: () => choices[element.selectedIndex]?.[0], set: raw => void (element.selectedIndex = choices.length === 1 ? 0 : choices.findIndex(choice => choice[0] === raw)) };
+  return {
+    element, group: false, raw: () => choices[element.selectedIndex]?.[0],
+    set: raw => void (element.selectedIndex = choices.length === 1 ? 0 : choices.findIndex(choice => choice[0] === raw))
+  };
 }
 
 function segments(around: InputContext, choices: readonly Choice[], label: string | null = null): Input {
@@ -79,7 +84,14 @@ function segments(around: InputContext, choices: readonly Choice[], label: strin
 
 /** A group of inputs; with a label of its own it is described by that of the field. */
 const groupOf = (role: string, { id, common }: InputContext, look: string, children: readonly Child[], label: string | null = null): HTMLElement =>
-  h('div', { role, class: look, label, [label ? 'aria-describedby' : 'aria-labelledby']: `${id}-l`, ...(!label && { 'aria-describedby': common['aria-describedby'] }) }, ...children);
+  h(
+    'div',
+    {
+      role, class: look, label, [label ? 'aria-describedby' : 'aria-labelledby']: `${id}-l`,
+      ...(!label && { 'aria-describedby': common['aria-describedby'] })
+    },
+    ...children
+  );
 
 /** One of the values of a field; what it holds at first is among them. */
 function choiceInput(field: Field, around: InputContext, values: readonly Choice[]): Input {
@@ -88,7 +100,9 @@ function choiceInput(field: Field, around: InputContext, values: readonly Choice
   const known = [...values, ...others];
   const lost = current === undefined || known.some(([raw]) => raw === current) ? [] : [[current, oneLine(current ?? '', 60)] as const];
   // An object that is the only one of its kind is chosen from the start.
-  const none = current === undefined && field.required && !(field.kind === 'object' && known.length === 1) ? [[undefined, t('choose one')] as const] : [];
+  const none = current === undefined && field.required && !(field.kind === 'object' && known.length === 1)
+    ? [[undefined, t('choose one')] as const]
+    : [];
   const all = field.kind === 'object' ? [...lost, ...known] : [...others, ...values, ...lost];
   const long = all.reduce((sum, [, text]) => sum + text.length + 4, 0) > 44;
   return !field.beside && (field.kind === 'object' || all.length > MOST_SEGMENTS || long) ? menu(around, [...all, ...none]) : segments(around, all);
@@ -161,7 +175,9 @@ function freeInput(field: Field, around: InputContext): Input {
 function inputOfKind(field: Field, around: InputContext): Input {
   switch (field.kind) {
     case 'object':
-      return choiceInput(field, around, around.named(object => field.options.includes(object.kind)).map(object => [object.name, caption(object)] as const));
+      return choiceInput(
+        field, around, around.named(object => field.options.includes(object.kind)).map(object => [object.name, caption(object)] as const)
+      );
     case 'choice':
     case 'flag':
       return choiceInput(field, around, valuesOf(field, around));
@@ -219,7 +235,9 @@ export class FieldRow {
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
   private readonly _changedTag = h('span', 'tc-tag', icon('edited'), t('changed'));
   private readonly _name = oneLine(this.field.name, 80);
-  private readonly _label = h(this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name);
+  private readonly _label = h(
+    this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name
+  );
   private readonly _line = h('div', 'tc-row tc-line', this.input.element);
   readonly element = h('div', 'tc-field', h('div', {}, this._label, ' ', this._hint), this._line, this._error);
 

@@ -7,7 +7,9 @@ import { atStep, type PanelActions, type Tab, type ViewState } from './view_stat
 
 export class ReplyText {
   private readonly _text = h('p');
-  readonly element = h('div', { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 }, h('span', 'who', t('Model')), this._text);
+  readonly element = h(
+    'div', { class: 'tc-said', role: 'group', label: t('What the model says'), tabindex: 0 }, h('span', 'who', t('Model')), this._text
+  );
   private readonly _draw = whenChanged((session: SessionRow, isPast: boolean, tab: Tab) => {
     this.element.hidden = isPast || session.text === '' || session.phase === 'waiting' || ['Messages', 'Compare'].includes(tab);
     this._text.textContent = textBlock(session.text, 6000);

@@ -57,10 +57,17 @@ const numbered = (list: readonly unknown[], most: number): number[] => [...list.
 
 function table(preview: Preview, part?: Part): HTMLElement {
   const { rows, columns, named } = part ?? { rows: numbered(preview.cells, MOST_ROWS), columns: numbered(preview.columns, MOST_COLUMNS), named: 0 };
-  const look = columns.map((column, place) => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', place < named && 'named'));
+  const look = columns.map(
+    (column, place) => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', place < named && 'named')
+  );
   const cell = (text: string, place: number): HTMLElement => h('td', look[place], text === '' ? mutedText(t('empty')) : oneLine(text, 60));
   const head = columns.map((column, place) => h('th', { scope: 'col', class: look[place] }, oneLine(preview.columns[column] ?? '', 60)));
-  const body = rows.map(row => h('tr', {}, part ? h('th', { scope: 'row', class: 'num' }, mutedText(String(row))) : null, ...columns.map((column, place) => cell(preview.cells[row]?.[column] ?? '', place))));
+  const body = rows.map(
+    row => h(
+      'tr', {}, part ? h('th', { scope: 'row', class: 'num' }, mutedText(String(row))) : null,
+      ...columns.map((column, place) => cell(preview.cells[row]?.[column] ?? '', place))
+    )
+  );
   return scrollingTable(t('Table'), h('tr', {}, part ? h('td') : null, ...head), body);
 }
 
@@ -156,7 +163,9 @@ export function fullPreview(view: ViewState, object: ObjectRow, acts: PanelActio
   return [
     pictureOf(shown ?? object.preview, object.name, place),
     view.live && !shown && object.preview.more && !isImage
-      ? button(t('Show all'), { look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send({ type: 'show_object', object: object.id }) })
+      ? button(t('Show all'), {
+        look: 'small first', disabled: view.ui.commandSent, onclick: () => acts.send({ type: 'show_object', object: object.id })
+      })
       : null
   ];
 }

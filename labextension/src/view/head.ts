@@ -47,7 +47,8 @@ export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void 
 }
 
 /** How many calls ran, and how many results were cached. */
-export const ranText = (ran: number, cached: number): string => tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${t('%1 cached', cached)}` : '');
+export const ranText = (ran: number, cached: number): string =>
+  tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${t('%1 cached', cached)}` : '');
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {
@@ -83,12 +84,16 @@ export class PanelHead {
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
   private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._back, this._step, this._run, this._stop, this._exportButton);
-  private readonly _rules = button(t('Rules'), { icon: 'rule', look: 'ghost small', onclick: () => this._acts.setState({ showsRules: !this._view.ui.showsRules }) });
+  private readonly _rules = button(t('Rules'), {
+    icon: 'rule', look: 'ghost small', onclick: () => this._acts.setState({ showsRules: !this._view.ui.showsRules })
+  });
   readonly element = h('div', 'tc-head', this._status, this._about, this._rules, this._controls);
   private readonly _bar = h('div', { class: 'tc-bar', hidden: true });
   private readonly _savedBar = h('div', { class: 'tc-bar', hidden: true }, icon('info'), h('span', {}, this._copyText));
   private _view!: ViewState;
-  private readonly _drawStatus = whenChanged((name: IconName, text: string) => this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200))));
+  private readonly _drawStatus = whenChanged(
+    (name: IconName, text: string) => this._status.replaceChildren(icon(name), h('span', {}, oneLine(text, 200)))
+  );
   private readonly _draw = whenChanged(() => {
     const { session } = this._view.model;
     this._updateStatus();
@@ -126,8 +131,12 @@ export class PanelHead {
 
   private _updateStatus(): void {
     const { session } = this._view.model;
-    const text = this._view.isPast ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call')) : statusText(this._view.model, this._view.takesGuesses);
-    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (PHASE_ICONS[session.phase] ?? 'ready');
+    const text = this._view.isPast
+      ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call'))
+      : statusText(this._view.model, this._view.takesGuesses);
+    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (
+      PHASE_ICONS[session.phase] ?? 'ready'
+    );
     this._drawStatus(name, text);
   }
 }
@@ -139,7 +148,13 @@ export const RUNNING = 'running';
 export function announcement(model: Model): { readonly about: string; readonly text: string } {
   const { session } = model;
   const call = firstWaiting(model);
-  if (call) return { about: `${call.id} ${call.bound}`, text: joined(' ', t('%1 waits for you.', oneLine(call.tool, 80)), oneLine(call.why, 200).replaceAll('`', ''), ...byRulesText(session).map(says => `${says}.`)) };
+  if (call) return {
+    about: `${call.id} ${call.bound}`,
+    text: joined(
+      ' ', t('%1 waits for you.', oneLine(call.tool, 80)), oneLine(call.why, 200).replaceAll('`', ''),
+      ...byRulesText(session).map(says => `${says}.`)
+    )
+  };
   const { yours, budget } = session;
   if (budget) return { about: 'budget', text: `${oneLine(session.says)}. ${oneLine(budget.why, 200)}` };
   if (yours) return { about: `turn ${yours.turn}`, text: t('You are the model: it is your turn to reply.') };

@@ -88,7 +88,8 @@ export function button(text: string, props: ButtonProps): HTMLButtonElement {
 }
 
 /** What opens below a line. */
-export const folded = (line: string, ...content: readonly HTMLElement[]): HTMLDetailsElement => h('details', 'tc-more', h('summary', {}, icon('down'), line), ...content);
+export const folded = (line: string, ...content: readonly HTMLElement[]): HTMLDetailsElement =>
+  h('details', 'tc-more', h('summary', {}, icon('down'), line), ...content);
 
 /** A line of information. */
 export const note = (text: string): HTMLElement => h('p', 'tc-note', icon('info'), h('span', {}, text));

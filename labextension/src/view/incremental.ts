@@ -11,7 +11,8 @@ export function cached<A extends object, B>(compute: (of: A) => B): (of: A) => B
 }
 
 /** The rows of a table in order. */
-export const rowsOf = cached(<K, V>(table: ReadonlyMap<K, V>): readonly V[] => [...table.values()]) as <K, V>(table: ReadonlyMap<K, V>) => readonly V[];
+export const rowsOf = cached(<K, V>(table: ReadonlyMap<K, V>): readonly V[] => [...table.values()]) as <K, V>(table: ReadonlyMap<K, V>) =>
+  readonly V[];
 
 /** The map with these rows set and those dropped; a replaced row keeps its position. */
 export function withRows<V extends { readonly id: string }>(

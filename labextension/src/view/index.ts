@@ -141,7 +141,10 @@ export class PanelView {
   private readonly _replyText = new ReplyText();
   private readonly _timeSlider = new TimeSlider(this._acts);
   /** What the person holds while it is drawn, the slider, is drawn first. */
-  private readonly _parts = [this._timeSlider, this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._rules, this._scoreCard, this._messagesTab, this._compareTab, this._replyText];
+  private readonly _parts = [
+    this._timeSlider, this._branchList, this._tabBar, this._head, this._exercise, this._announcer, this._steps, this._card, this._rules,
+    this._scoreCard, this._messagesTab, this._compareTab, this._replyText
+  ];
   private readonly _panels = Object.values(this._tabBar.panels);
   private readonly _page = h(
     'div',
@@ -286,7 +289,10 @@ export class PanelView {
     const command = commands.at(-1);
     if (!command || (this._ui.commandSent && command.type !== 'stop')) return;
     const moves = MOVES.includes(command.type);
-    this._ui = { ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop', ruleAdded: command.type === 'add_rule', moved: moves, editedCall: command.type === 'edit' ? command.call : '' };
+    this._ui = {
+      ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop',
+      ruleAdded: command.type === 'add_rule', moved: moves, editedCall: command.type === 'edit' ? command.call : ''
+    };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
     for (const one of commands) this._host.send?.(one);

@@ -1,5 +1,8 @@
 /** The model of a session: its tables of rows, updated from the kernel's notices. */
-import { type CallRow, Drop, type GraphRow, Notice, type ObjectRow, type Preview, type Previewed, type Refused, type RuleOffer, Rows, type SessionRow, type TeachingRow, VERSION, type Whole } from '../generated/contract';
+import {
+  type CallRow, Drop, type GraphRow, Notice, type ObjectRow, type Preview, type Previewed, type Refused, type RuleOffer, Rows,
+  type SessionRow, type TeachingRow, VERSION, type Whole
+} from '../generated/contract';
 import { cached, finished, rowsOf, withRows } from './incremental';
 import { parsedRow, type Read } from './reader';
 import { t } from './text';

@@ -23,7 +23,10 @@ export function originOf({ model, ui }: ViewState, call: CallRow, parameter: str
   const isShown = ui.path?.call === call.id && ui.path.parameter === parameter;
   const show = (): void => acts?.setState({ path: isShown ? null : { call: call.id, parameter } });
   const says = oneLine(origin.says, 200);
-  const line = h('span', `tc-from ${origin.trust}`, origin.trust === 'untrusted' && icon('warning'), h('span', {}, ...(acts ? originLine(says, model.calls.get(origin.call)?.step, show) : [says])));
+  const line = h(
+    'span', `tc-from ${origin.trust}`, origin.trust === 'untrusted' && icon('warning'),
+    h('span', {}, ...(acts ? originLine(says, model.calls.get(origin.call)?.step, show) : [says]))
+  );
   if (origin.trust !== 'untrusted' || !acts) return [' ', line];
   const toggle = button(isShown ? t('Hide the path') : t('Show the path'), { look: 'small', key: `path ${parameter}`, onclick: show });
   toggle.setAttribute('aria-pressed', String(isShown));
@@ -38,13 +41,18 @@ export function rowsOnPath({ model, ui, chosen }: ViewState): ReadonlySet<string
   const makers = (id: string): string[] => model.calls.get(id)?.uses.flatMap(use => model.objects.get(use.object)?.call || []) ?? [];
   const calls = [origin.call, ...reachable(origin.call, makers)].flatMap(id => model.calls.get(id) ?? []);
   const uses = call.uses.filter(use => use.parameter === origin.parameter);
-  return new Set([call, ...calls].flatMap(({ id, object }) => [id, object]).concat([...uses, ...calls.flatMap(one => one.uses)].map(use => use.object)));
+  return new Set(
+    [call, ...calls].flatMap(({ id, object }) => [id, object]).concat([...uses, ...calls.flatMap(one => one.uses)].map(use => use.object))
+  );
 }
 
 /** The paths that are drawn at most, and the nodes of the one that is shown, and of the others: the first node, and the last ones. */
 const [MOST_PATHS, MOST_NODES, MOST_PALE] = [3, 6, 3];
 
-/** The path of a value from top to bottom, objects as boxes and calls as pills; null for one that came through none. Of several objects that a call takes, the path of one is drawn. */
+/**
+ * The path of a value from top to bottom, objects as boxes and calls as pills; null for one that came through none. Of
+ * several objects that a call takes, the path of one is drawn.
+ */
 function pathElement({ model, ui }: ViewState, { uses }: CallRow, origin: OriginRow): HTMLElement | null {
   const objectOf = (use: Use | undefined): ObjectRow | undefined => model.objects.get(use?.object ?? '');
   const nameOf = (object: ObjectRow | undefined): string => oneLine(object?.name ?? '', 40);
@@ -76,7 +84,10 @@ export function pathOf(view: ViewState, call: CallRow, close: () => void): Child
   const others = call.origins.filter(other => other !== origin);
   const paths = [origin, ...others].flatMap(one => pathElement(view, call, one) ?? []).slice(0, MOST_PATHS);
   return [
-    h('div', 'tc-row', strongText(t('Path of'), ' ', h('code', {}, origin.parameter)), button('', { icon: 'close', label: t('Close the path'), look: 'ghost small icon', key: 'close path', onclick: close })),
+    h(
+      'div', 'tc-row', strongText(t('Path of'), ' ', h('code', {}, origin.parameter)),
+      button('', { icon: 'close', label: t('Close the path'), look: 'ghost small icon', key: 'close path', onclick: close })
+    ),
     h('div', 'tc-path', h('div', {}, ...paths), h('div', 'end', icon('wait'), h('code', {}, `${call.step} ${oneLine(call.tool, 60)}`))),
     found ? h('blockquote', 'tc-passage', textBlock(before, 400), h('mark', {}, textBlock(found, 400)), textBlock(after, 400)) : null,
     origin.elsewhere && h('p', 'small muted', oneLine(origin.elsewhere, 200))

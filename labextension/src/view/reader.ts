@@ -74,10 +74,13 @@ export const json = new Reader<unknown>(value => value);
 
 export const oneOf = <const T extends string>(...words: readonly T[]): Reader<T> => new Reader(value => words.find(word => word === value));
 
-export const nullable = <T, Sent>(reader: Reader<T, T | undefined, Sent>): Reader<T | null, T | null | undefined, Sent | null> => new Reader(value => (value === null ? null : reader.read(value)));
+export const nullable = <T, Sent>(reader: Reader<T, T | undefined, Sent>): Reader<T | null, T | null | undefined, Sent | null> =>
+  new Reader(value => (value === null ? null : reader.read(value)));
 
 /** A list, of a longer one its last entries. An entry that does not fit has its standard, and is left out without one. */
-export const list = <T, Sent>(entry: Reader<T, T | undefined, Sent>, most = Infinity): Reader<readonly T[], readonly T[] | undefined, readonly Sent[]> =>
+export const list = <T, Sent>(
+  entry: Reader<T, T | undefined, Sent>, most = Infinity
+): Reader<readonly T[], readonly T[] | undefined, readonly Sent[]> =>
   new Reader(value => {
     if (!Array.isArray(value)) return undefined;
     const all: T[] = [];
@@ -139,7 +142,9 @@ export const union = <const R extends readonly Reader<unknown>[]>(...readers: R)
 
 /** Tables of rows, which are left as they are: a large session is read row by row, by the readers in `rows`. */
 export const tables = <F extends Readers>(rows: F): Reader<{ readonly [Table in keyof F]?: unknown }> & { readonly rows: F } =>
-  Object.assign(new Reader((value): { readonly [Table in keyof F]?: unknown } | undefined => (isRecord(value) ? (value as never) : undefined)), { rows });
+  Object.assign(
+    new Reader((value): { readonly [Table in keyof F]?: unknown } | undefined => (isRecord(value) ? (value as never) : undefined)), { rows }
+  );
 
 /** Levels of lists and records in a row: a kernel sends fewer, and what shows them takes ever longer for each. */
 const DEEPEST = 100;

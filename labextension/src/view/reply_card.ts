@@ -37,7 +37,10 @@ export class ReplyCard {
   private readonly _field = labelledField(t('Your words'), t('optional beside a call'), this._replyText);
   private readonly _send = button(t('Send'), { type: 'submit', look: 'primary', key: 'send' });
   private readonly _consequence = mutedText();
-  private readonly _form = h('form', { class: 'tc-form', onsubmit: () => this._submit() }, this._calls, this._field, h('div', 'tc-row', this._send, this._consequence));
+  private readonly _form = h(
+    'form', { class: 'tc-form', onsubmit: () => this._submit() }, this._calls, this._field,
+    h('div', 'tc-row', this._send, this._consequence)
+  );
   private readonly _parts = [this._title, this._hint, ...this._requestParts.elements, this._form];
   readonly element = h('div', { class: 'tc-reply tc-replying', role: 'group', label: t('Reply as the model') }, ...this._parts);
   private readonly _callRows = keyedChildren(this._calls, writtenCall);

@@ -21,8 +21,14 @@ function ruleButtons(rule: RuleRow, index: number, isLast: boolean, isOff: boole
       onclick: () => acts.send({ type: 'change_rule', number: index + 1, name: rule.name, change: what })
     });
   const state = rule.ended ? change(t('Use it again'), 'renew') : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause');
-  const edit = button(t('Edit'), { look: 'small', title: `${t('Edit')}: ${rule.name}`, key: `edit ${rule.name}`, disabled: isOff, onclick: () => acts.setState({ editedRule: rule.name }) });
-  return h('div', 'tc-row', show, rule.ended ? null : edit, state, change(t('Remove'), 'remove'), h('span', 'right'), change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: isLast }));
+  const edit = button(t('Edit'), {
+    look: 'small', title: `${t('Edit')}: ${rule.name}`, key: `edit ${rule.name}`, disabled: isOff,
+    onclick: () => acts.setState({ editedRule: rule.name })
+  });
+  return h(
+    'div', 'tc-row', show, rule.ended ? null : edit, state, change(t('Remove'), 'remove'), h('span', 'right'),
+    change(t('Move up'), 'up', { icon: 'up', disabled: index === 0 }), change(t('Move down'), 'down', { icon: 'down', disabled: isLast })
+  );
 }
 
 function ruleItem(rule: RuleRow, children: readonly Child[], index: number): HTMLElement {
@@ -46,24 +52,43 @@ function ruleItem(rule: RuleRow, children: readonly Child[], index: number): HTM
 }
 
 /** What changed in the code of a rule's tool, where it is shown. */
-const changeIn = ({ name, change }: RuleRow, shown: string): Child => (name === shown ? h('div', 'tc-change', ...change.map(part => partElement(part, change.length === 1 && !part.says, []))) : null);
+const changeIn = ({ name, change }: RuleRow, shown: string): Child =>
+  (name === shown ? h('div', 'tc-change', ...change.map(part => partElement(part, change.length === 1 && !part.says, []))) : null);
 
 /** What rules decided so far, below the data of a call that waits: a line for each rule. */
 export function decidedByRules({ model, live }: ViewState, acts: PanelActions): Child {
   const lines = model.session.rules.flatMap(({ name, ran, decision }) => {
     const says = decision === 'refuse' ? t('%1 did not run', ran) : tn('%1 call ran', '%1 calls ran', ran);
-    return ran ? [h('li', 'tc-row', icon(SIGNS[decision]), h('span', {}, says, ' ', mutedText(t("by rule '%1'", oneLine(name, 80)))), button(t('Show'), { look: 'small right', title: t("Show the steps of rule '%1'", oneLine(name, 80)), onclick: () => acts.setState({ tab: 'Steps' }) }))] : [];
+    return ran
+      ? [
+          h(
+            'li', 'tc-row', icon(SIGNS[decision]), h('span', {}, says, ' ', mutedText(t("by rule '%1'", oneLine(name, 80)))),
+            button(t('Show'), {
+              look: 'small right', title: t("Show the steps of rule '%1'", oneLine(name, 80)),
+              onclick: () => acts.setState({ tab: 'Steps' })
+            })
+          )
+        ]
+      : [];
   });
-  return live && lines.length ? h('section', { class: 'tc-meanwhile', label: t('Meanwhile') }, h('h4', {}, t('Meanwhile')), h('ul', {}, ...lines)) : null;
+  return live && lines.length
+    ? h('section', { class: 'tc-meanwhile', label: t('Meanwhile') }, h('h4', {}, t('Meanwhile')), h('ul', {}, ...lines))
+    : null;
 }
 
 export class RuleList {
   private readonly _title = h('h3');
   private readonly _about = mutedText();
-  private readonly _close = button('', { icon: 'close', label: t('Close the rules'), look: 'ghost icon right', onclick: () => this._acts.setState(this._form ? { editedRule: '' } : { showsRules: false }) });
+  private readonly _close = button('', {
+    icon: 'close', label: t('Close the rules'), look: 'ghost icon right',
+    onclick: () => this._acts.setState(this._form ? { editedRule: '' } : { showsRules: false })
+  });
   private readonly _list = h('ol', { label: t('Rules') });
   private readonly _otherwise = h('p', 'tc-row muted', icon('person'), t('No rule fits: the session decides as before, and asks you.'));
-  readonly element = h('section', { class: 'tc-rules', hidden: true }, h('header', 'tc-row', this._title, this._about, this._close), this._list, this._otherwise);
+  readonly element = h(
+    'section', { class: 'tc-rules', hidden: true }, h('header', 'tc-row', this._title, this._about, this._close), this._list,
+    this._otherwise
+  );
   private _form: RuleForm | null = null;
   /** The rule whose change is shown. */
   private _shown = '';
@@ -83,7 +108,13 @@ export class RuleList {
     this._close.setAttribute('aria-label', this._form ? t('Close without a change') : t('Close the rules'));
     this._list.hidden = this._otherwise.hidden = this._form !== null;
     const count = rules.filter(({ scope }) => scope).length;
-    const items = this._form ? [] : rules.map((one, at) => ruleItem(one, one.scope ? [changeIn(one, shown), ruleButtons(one, at, at === count - 1, isOff, this._acts, this._toggle(one))] : [], at));
+    const items = this._form
+      ? []
+      : rules.map(
+          (one, at) => ruleItem(
+            one, one.scope ? [changeIn(one, shown), ruleButtons(one, at, at === count - 1, isOff, this._acts, this._toggle(one))] : [], at
+          )
+        );
     redraw(this.element, () => {
       setChildren(this._list, items);
       if (this._form && !this._form.element.isConnected) this._list.after(this._form.element);
@@ -108,6 +139,10 @@ export class RuleList {
       this._shown = isShown ? '' : name;
       this._acts.setState({});
     };
-    return change.length ? button(isShown ? t('Hide the change') : t('Show the change'), { look: 'small', title: `${isShown ? t('Hide the change') : t('Show the change')}: ${name}`, key: `change ${name}`, onclick: toggle }) : null;
+    return change.length
+      ? button(isShown ? t('Hide the change') : t('Show the change'), {
+          look: 'small', title: `${isShown ? t('Hide the change') : t('Show the change')}: ${name}`, key: `change ${name}`, onclick: toggle
+        })
+      : null;
   }
 }

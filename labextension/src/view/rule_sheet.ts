@@ -15,19 +15,33 @@ const ENDS = { run: tableText('End of this run'), today: tableText('Today'), rem
 /** What may be chosen in a field, by its text. */
 type Choices = Readonly<Record<string, unknown>>;
 
-const choicesOf = (texts: Readonly<Record<string, string>>): Choices => Object.fromEntries(Object.entries(texts).map(([value, text]) => [t(text), value]));
+const choicesOf = (texts: Readonly<Record<string, string>>): Choices =>
+  Object.fromEntries(Object.entries(texts).map(([value, text]) => [t(text), value]));
 
-const fieldRow = (name: string, kind: 'choice' | 'text', options: readonly string[], initial: string, beside: boolean, changed: () => void): FieldRow =>
-  new FieldRow({ name, kind, options, initial, beside, description: '', required: true, nullable: false, integer: false, typeName: '', standard: undefined }, { objects: [], step: 0, hint: () => '', marks: false }, changed);
+const fieldRow = (
+  name: string, kind: 'choice' | 'text', options: readonly string[], initial: string, beside: boolean, changed: () => void
+): FieldRow =>
+  new FieldRow(
+    {
+      name, kind, options, initial, beside, description: '', required: true, nullable: false, integer: false, typeName: '',
+      standard: undefined
+    },
+    { objects: [], step: 0, hint: () => '', marks: false }, changed
+  );
 
 /** A field in which one of some values is chosen. */
 class ChoiceField {
   private readonly _texts = Object.keys(this._choices);
   private readonly _row = fieldRow(this.name, 'choice', this._texts, this._textOf(this._now), this._beside, this._changed);
   /** Where there is one value there is nothing to choose. */
-  readonly element = this._texts.length > 1 ? this._row.element : h('div', 'tc-field', h('span', 'tc-label', this.name), h('span', {}, this._texts[0]));
+  readonly element = this._texts.length > 1
+    ? this._row.element
+    : h('div', 'tc-field', h('span', 'tc-label', this.name), h('span', {}, this._texts[0]));
 
-  constructor(readonly name: string, private readonly _choices: Choices, private readonly _now: unknown, private readonly _changed: () => void, private readonly _beside = false) {}
+  constructor(
+    readonly name: string, private readonly _choices: Choices, private readonly _now: unknown, private readonly _changed: () => void,
+    private readonly _beside = false
+  ) {}
 
   get value(): unknown {
     return this._choices[this._texts.find(text => jsonText(text) === this._row.input.raw()) ?? ''];
@@ -106,26 +120,51 @@ export class RuleSheet {
   private _option(offer: RuleOffer, number: number): HTMLElement {
     const narrower = this._offers[number + 1]?.left_out ?? '';
     const isSeen = this._seen === number;
-    const see = offer.seen.length ? button(isSeen ? t('Hide it') : t('See it'), { look: 'link', key: `see ${number}`, onclick: () => this._set({ seen: isSeen ? -1 : number }) }) : null;
+    const see = offer.seen.length
+      ? button(isSeen ? t('Hide it') : t('See it'), {
+          look: 'link', key: `see ${number}`, onclick: () => this._set({ seen: isSeen ? -1 : number })
+        })
+      : null;
     if (see) see.className = 'tc-link';
     return h(
       'div',
       'tc-option',
-      h('label', {}, h('input', { type: 'radio', name: 'offer', checked: this._chosen === number, key: `offer ${number}`, onchange: () => this._set({ chosen: number }) }), h('span', {}, ...prose(oneLine(offer.condition, 300)))),
+      h(
+        'label', {},
+        h('input', {
+          type: 'radio', name: 'offer', checked: this._chosen === number, key: `offer ${number}`,
+          onchange: () => this._set({ chosen: number })
+        }),
+        h('span', {}, ...prose(oneLine(offer.condition, 300)))
+      ),
       squares(offer),
       h('p', {}, ...pastOf(offer), see ? ' ' : null, see),
-      isSeen ? h('div', 'tc-seen', ...offer.seen.map(line => h('p', {}, oneLine(line, 300))), narrower ? button(t('Leave out %1', oneLine(narrower, 40)), { look: 'small', key: 'leave out', onclick: () => this._set({ chosen: number + 1, seen: -1 }) }) : null) : null
+      isSeen
+        ? h(
+            'div', 'tc-seen', ...offer.seen.map(line => h('p', {}, oneLine(line, 300))),
+            narrower
+              ? button(t('Leave out %1', oneLine(narrower, 40)), {
+                  look: 'small', key: 'leave out', onclick: () => this._set({ chosen: number + 1, seen: -1 })
+                })
+              : null
+          )
+        : null
     );
   }
 
   private _draw(): void {
     const shown = this._offers.flatMap((offer, number) => (offer.left_out && this._chosen !== number ? [] : [this._option(offer, number)]));
-    const add = (): void => this._acts.send({ type: 'add_rule', call: this.call.call, bound: this.call.bound, number: this._chosen, ...this._place.values });
+    const add = (): void => this._acts.send({
+      type: 'add_rule', call: this.call.call, bound: this.call.bound, number: this._chosen, ...this._place.values
+    });
     const buttons: Child[] = [
       button(t('Approve and add rule'), { look: 'primary', key: 'confirm', disabled: this._sent || !this._offers.length, onclick: add }),
       button(t('Cancel'), { key: 'cancel', onclick: () => this._close() })
     ];
-    const ends = t('The rule also ends when the code of `%1` changes. It never decides about values that others wrote: those still ask you.', oneLine(this.call.tool, 80));
+    const ends = t(
+      'The rule also ends when the code of `%1` changes. It never decides about values that others wrote: those still ask you.',
+      oneLine(this.call.tool, 80)
+    );
     const children = [
       h('div', 'tc-options', h('p', 'strong', t("Approve %1, and don't ask again when…", oneLine(this.call.tool, 80))), ...shown),
       h('div', 'tc-choices', ...this._place.elements, h('p', 'small muted', ...prose(ends)), h('div', 'tc-row', ...buttons))
@@ -137,7 +176,9 @@ export class RuleSheet {
 /** What a rule asks of an argument, in words. */
 function conditionText(schema: unknown): string {
   if (schema === undefined) return t('any value');
-  const { const: only, madeFrom, not } = schema as { readonly const?: unknown; readonly madeFrom?: unknown; readonly not?: { readonly const?: unknown } };
+  const { const: only, madeFrom, not } = schema as {
+    readonly const?: unknown; readonly madeFrom?: unknown; readonly not?: { readonly const?: unknown }
+  };
   if (madeFrom !== undefined) return t('is %1, or made from it', oneLine(String(madeFrom), 60));
   if (only !== undefined) return t('is %1', literalText(only, 60));
   return not?.const === undefined ? t('fits %1', oneLine(jsonText(schema), 60)) : t('is not %1', literalText(not.const, 60));
@@ -148,7 +189,9 @@ function conditions(rule: RuleRow, name: string, tool: ToolRow | undefined): Cho
   const schema = tool && own(definitionsOf(tool.parameters), name);
   const [field] = tool ? fieldsOf({ properties: { [name]: schema } }, {}) : [];
   const values = field?.kind === 'flag' ? [true, false] : choices(schema, tool?.parameters ?? {});
-  const free = field?.kind === 'object' || values.length ? [undefined, ...values.map(value => ({ const: value })), ...values.map(value => ({ not: { const: value } }))] : [];
+  const free = field?.kind === 'object' || values.length
+    ? [undefined, ...values.map(value => ({ const: value })), ...values.map(value => ({ not: { const: value } }))]
+    : [];
   return Object.fromEntries([own(rule.arguments, name), ...free].map(one => [conditionText(one), one]));
 }
 
@@ -198,6 +241,9 @@ export class RuleForm {
   private _command(): { readonly type: 'edit_rule' } & Commands['edit_rule'] {
     const asked = Object.fromEntries(this._arguments.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
     const name = this._name.input.raw()?.trim() || this.rule.name;
-    return { type: 'edit_rule', number: this._number, name: this.rule.name, edit: { name, decision: this._decision.value as RuleRow['decision'], arguments: asked, ...this._place.values } };
+    return {
+      type: 'edit_rule', number: this._number, name: this.rule.name,
+      edit: { name, decision: this._decision.value as RuleRow['decision'], arguments: asked, ...this._place.values }
+    };
   }
 }

@@ -1,6 +1,8 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import type { CallRow, ToolRow } from '../generated/contract';
-import { afterLayout, type Child, consume, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged } from './dom';
+import {
+  afterLayout, type Child, consume, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
+} from './dom';
 import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
@@ -44,7 +46,9 @@ function stepText(item: StepItem): Child[] {
   const result = call.status === 'failed' ? '' : item.made || call.result;
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
-  const byRule = call.by_rule && (call.status === 'rejected' ? t("rejected by rule '%1'", oneLine(call.by_rule, 80)) : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
+  const byRule = call.by_rule && (call.status === 'rejected'
+    ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
+    : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
   // The rest of a long line is cut off.
   if (byRule) return [byRule, ...(result ? [' → ', name] : []), call.what && ` · ${oneLine(call.what, 200)}`];
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
@@ -93,7 +97,12 @@ export function lastSteps(view: ViewState, acts: PanelActions): Child[] {
   const earlier = view.calls.length - items.length;
   return [
     h('ol', { class: 'tc-steps tc-last', label: t('Last calls') }, ...items.map(item => stepElement(item, acts.showCard))),
-    earlier ? h('p', 'tc-row small muted', tn('%1 earlier call', '%1 earlier calls', earlier), button(t('Show'), { look: 'small', onclick: () => acts.setState({ tab: 'Steps' }) })) : null,
+    earlier
+      ? h(
+          'p', 'tc-row small muted', tn('%1 earlier call', '%1 earlier calls', earlier),
+          button(t('Show'), { look: 'small', onclick: () => acts.setState({ tab: 'Steps' }) })
+        )
+      : null,
     h('p', 'small muted', t('Nothing waits for you. When a call does, it is shown here.'))
   ];
 }
@@ -145,7 +154,8 @@ export class StepList {
     const [from, to] = shownPart(view.calls.length, chosen);
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
-    const stamp = (item: StepItem): unknown[] => [item.call, item.made, item.pending, item.who, item.following, item.folded, this._opened.has(item.call.id)];
+    const stamp = (item: StepItem): unknown[] =>
+      [item.call, item.made, item.pending, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);

@@ -1,7 +1,9 @@
 /** Teaching: the card that asks for a guess, the result and score of the guesses, and the exercise. */
 import type { GuessRow, Task, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, hasFocus, joined, mutedText, nextId, prose, screenReaderText, setChildren, strongText, whenChanged } from './dom';
+import {
+  type Child, focusInPlace, h, hasFocus, joined, mutedText, nextId, prose, screenReaderText, setChildren, strongText, whenChanged
+} from './dom';
 import { factList, toolDescription } from './facts';
 import { complain, FieldRow, filledArguments, FormError } from './fields';
 import { button, folded, icon, type IconName } from './icons';
@@ -32,8 +34,12 @@ export class GuessCard {
   private readonly _fields = h('div', 'tc-fields');
   private readonly _error = new FormError();
   private readonly _checkButton = button(t('Check my guess'), { type: 'submit', look: 'primary', key: 'check guess' });
-  private readonly _showButton = button(t('Show the call'), { look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false }) });
-  private readonly _skipButton = button(t('Skip the rest'), { look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true }) });
+  private readonly _showButton = button(t('Show the call'), {
+    look: 'ghost', key: 'show', onclick: () => this._acts.send({ type: 'skip_guess', rest: false })
+  });
+  private readonly _skipButton = button(t('Skip the rest'), {
+    look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true })
+  });
   private readonly _form = h(
     'form',
     { class: 'tc-form', onsubmit: () => this._submit(), novalidate: true },

@@ -110,7 +110,8 @@ export interface PanelActions {
 }
 
 /** The choices that show an earlier step; the last one is now. */
-export const atStep = ({ lastStep }: Pick<ViewState, 'lastStep'>, step: number): Partial<PanelState> => ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
+export const atStep = ({ lastStep }: Pick<ViewState, 'lastStep'>, step: number): Partial<PanelState> =>
+  ({ pastStep: step < lastStep ? step : null, chosen: null, form: null });
 
 const NO_CHOICE: Choice = { call: '', object: '' };
 
@@ -157,7 +158,9 @@ export function firstWaiting(model: Model): CallRow | null {
 export const choiceOf = (call: CallRow | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NO_CHOICE;
 
-function choiceIn(ui: PanelState, calls: readonly CallRow[], waiting: CallRow | null, view: Pick<ViewState, 'model' | 'isPast' | 'personTurn' | 'toGuess'>): Choice {
+function choiceIn(
+  ui: PanelState, calls: readonly CallRow[], waiting: CallRow | null, view: Pick<ViewState, 'model' | 'isPast' | 'personTurn' | 'toGuess'>
+): Choice {
   const { model, isPast, personTurn, toGuess } = view;
   const { chosen } = ui;
   const call = chosen ? model.calls.get(chosen.call) : undefined;
@@ -184,5 +187,8 @@ export function viewState(model: Model, ui: PanelState, able: boolean, guesses =
   const chosen = choiceIn(ui, calls, waitingCall, { model, isPast, personTurn, toGuess });
   const live = able && model.live;
   const isRunByRules = decides && live && !isPast && !ui.chosen && isBusy(model) && calls.slice(-2).some(call => call.by_rule !== '');
-  return { model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, calls, objects, chosen, followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess, isRunByRules };
+  return {
+    model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, calls, objects, chosen,
+    followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess, isRunByRules
+  };
 }

@@ -5,7 +5,9 @@ import { button } from '../icons';
 import { isBusy, type Model } from '../model';
 import { formatDuration, oneLine, plural, t, tn } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import { type CallPair, chosenBranches, comparedSides, differsAt, hiddenBranches, idOf, type Side, type SideName, type Sides, visibleBranches } from './comparison';
+import {
+  type CallPair, chosenBranches, comparedSides, differsAt, hiddenBranches, idOf, type Side, type SideName, type Sides, visibleBranches
+} from './comparison';
 import { textLines } from './differences';
 import { pairRows, rowHead, tableRow } from './pair_rows';
 
@@ -76,11 +78,17 @@ export class CompareTab {
     const { model, ui } = next;
     if (ui.tab !== 'Compare') return this._stopComparing();
     const { session } = model;
-    this._draw(this._requested, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase, session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call, next.chosen.object);
+    this._draw(
+      this._requested, model.calls, model.objects, model.branches, model.comparisons, model.differences, model.refusal, session.phase,
+      session.text, ui.leftBranch, ui.rightBranch, ui.showsEqualCalls, next.step, next.isPast, next.live, next.chosen.call,
+      next.chosen.object
+    );
   }
 
   private _stopComparing(): void {
-    if (this._requested && this._view.live) this._acts.request({ type: 'compare', left: this._requested.sides[0], right: this._requested.sides[1], on: false });
+    if (this._requested && this._view.live) this._acts.request({
+      type: 'compare', left: this._requested.sides[0], right: this._requested.sides[1], on: false
+    });
     this._requested = null;
   }
 
@@ -107,7 +115,10 @@ export class CompareTab {
     this._requestComparison(shown?.comparison != null && shown.left.at === 'left');
     if (!shown) return [notCompared(this._view)];
     const names = t('%1 and %2', oneLine(shown.left.branch.name, 60), oneLine(shown.right.branch.name, 60));
-    const grid = (...rows: Child[]): HTMLElement => h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
+    const grid = (...rows: Child[]): HTMLElement =>
+      h(
+        'div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows
+      );
     if (!shown.comparison) return [grid(), notCompared(this._view)];
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [shown.left.at, shown.right.at] }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';
@@ -128,7 +139,9 @@ function picker(view: ViewState, shown: Sides, where: SideName, acts: PanelActio
     class: 'tc-in',
     label: label,
     key: where,
-    onchange: () => acts.setState(where === 'left' ? { leftBranch: select.value, rightBranch: idOf(right.branch) } : { leftBranch: idOf(left.branch), rightBranch: select.value })
+    onchange: () => acts.setState(where === 'left'
+      ? { leftBranch: select.value, rightBranch: idOf(right.branch) }
+      : { leftBranch: idOf(left.branch), rightBranch: select.value })
   });
   for (const branch of visibleBranches(view.model)) {
     const option = h('option', { selected: branch === shown[where].branch }, oneLine(branch.name, 60));

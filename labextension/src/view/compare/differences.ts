@@ -70,7 +70,10 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
     ...images.map((image, index) => picture(image, index ? t('Difference') : t('%1, a picture', name))),
     one.lines.length ? changedLines(one, where) : null,
     hasRows
-      ? openable(`${where} ${id} ${one.name}`, one.says, showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where))
+      ? openable(
+        `${where} ${id} ${one.name}`, one.says,
+        showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where)
+      )
       : null
   );
 }
@@ -143,7 +146,9 @@ function body(pair: ObjectPair, where: SideName, isLast: boolean): Child[] {
   const { repeated, values } = pair;
   if (repeated) return isLast ? [mutedText(t('the same difference as above'))] : [];
   if (!pair.left || !pair.right) return objectPreview(mine);
-  if (!values || values.unknown) return [...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))];
+  if (!values || values.unknown) return [
+    ...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))
+  ];
   const { parts } = values;
   const told = parts.map(one => partElement(one, where, isLast, mine));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;

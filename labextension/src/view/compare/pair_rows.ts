@@ -135,5 +135,8 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   const objects = pair.objects.map(one =>
     objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
-  return h('div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)), ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects);
+  return h(
+    'div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)),
+    ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects
+  );
 }

@@ -129,6 +129,9 @@ export class BranchStrip {
       else if (!branch.current) this._acts.send({ type: 'checkout', branch: branch.id });
     };
     const isOpen = this._live || !branch || branch.current;
-    return h('button', { title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick }, ...nameAndNumber(text).map(part => h('span', {}, part)));
+    return h(
+      'button', { title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick },
+      ...nameAndNumber(text).map(part => h('span', {}, part))
+    );
   }
 }

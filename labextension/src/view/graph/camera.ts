@@ -153,7 +153,9 @@ export class Camera {
     if (!isWhole) this._x = clamp(this._x, -shown.left * this._scale, this._width - shown.right * this._scale);
     else this._x = Math.min(0, this._width - (whole.right - whole.left) * this._scale) - whole.left * this._scale;
     // Nothing outside of the drawing is shown while a part of it is out of sight.
-    this._y = this._isTooTall() ? clamp(this._centredY(shown), this._height - whole.bottom * this._scale, -whole.top * this._scale) : this._centredY();
+    this._y = this._isTooTall()
+      ? clamp(this._centredY(shown), this._height - whole.bottom * this._scale, -whole.top * this._scale)
+      : this._centredY();
     this._applyTransform();
   }
 

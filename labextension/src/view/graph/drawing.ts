@@ -44,7 +44,9 @@ export interface Drawing {
 }
 
 const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
-export const NO_DRAWING: Drawing = { spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: undefined, box: EMPTY_BOX };
+export const NO_DRAWING: Drawing = {
+  spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: undefined, box: EMPTY_BOX
+};
 
 /** The number of the call that a spot is of; 0 for what was there before. */
 export const stepOf = ({ object, call }: Spot): number => call?.step ?? object?.step ?? 0;

@@ -44,14 +44,19 @@ export function pillIcons({ state, edited, stale }: Spot['node']): IconName[] {
 
 /** The classes of a node: its kind, and what stands out about it. */
 function nodeLook({ node, object }: Spot): string {
-  return joined(' ', node.kind, node.state, node.muted && 'pale', node.dashed && 'dashed', node.input && 'input', object?.role === 'output' && 'socket');
+  return joined(
+    ' ', node.kind, node.state, node.muted && 'pale', node.dashed && 'dashed', node.input && 'input', object?.role === 'output' && 'socket'
+  );
 }
 
 const frame = (look: string, { width, height }: Spot['node'], beyond: number, rx: number): SVGElement =>
-  s('rect', { class: look, x: -width / 2 - beyond, y: -height / 2 - beyond, width: width + 2 * beyond, height: height + 2 * beyond, rx: rx + beyond });
+  s('rect', {
+    class: look, x: -width / 2 - beyond, y: -height / 2 - beyond, width: width + 2 * beyond, height: height + 2 * beyond, rx: rx + beyond
+  });
 
 /** A line in a box; `data-room` is the width that it may have. */
-const lineOf = (look: string, text: string, y: number, { width }: Spot['node']): SVGElement => s('text', { class: look, y, 'data-room': width - GAP }, text);
+const lineOf = (look: string, text: string, y: number, { width }: Spot['node']): SVGElement =>
+  s('text', { class: look, y, 'data-room': width - GAP }, text);
 
 const FLAG = 'v-12h8l-2 3.5 2 3.5h-8';
 
@@ -118,9 +123,14 @@ function placeLink({ children: [path, head, label] }: Element, { link: { edge } 
   label?.setAttribute('y', String(edge.label_y + 3.5));
 }
 
-/** Fits texts into their room, in which they may be too wide: fonts differ from the kernel's table of letters. Returns nodes that cannot be seen, nor measured. */
+/**
+ * Fits texts into their room, in which they may be too wide: fonts differ from the kernel's table of letters. Returns
+ * nodes that cannot be seen, nor measured.
+ */
 function fitTexts(nodes: readonly SVGElement[]): SVGElement[] {
-  const texts = nodes.flatMap(node => [...node.querySelectorAll<SVGTextElement>('[data-room]')].map(text => ({ node, text, width: text.getComputedTextLength() })));
+  const texts = nodes.flatMap(
+    node => [...node.querySelectorAll<SVGTextElement>('[data-room]')].map(text => ({ node, text, width: text.getComputedTextLength() }))
+  );
   for (const { text, width } of texts) {
     const room = text.dataset.room ?? '';
     if (width <= Number(room)) continue;
@@ -142,9 +152,11 @@ export const guessElement = ({ x, y, text }: Guess): SVGElement =>
     s('text', { class: 'note', x, y: y + GUESS / 2 + 16 }, text)
   );
 
-const nodeStamp = ({ spot, text, isAway }: SceneNode): unknown[] => [nodeLook(spot), isAway, text.label, text.state, text.mark, JSON.stringify({ ...spot.node, x: 0, y: 0 }), spot.object?.preview];
+const nodeStamp = ({ spot, text, isAway }: SceneNode): unknown[] =>
+  [nodeLook(spot), isAway, text.label, text.state, text.mark, JSON.stringify({ ...spot.node, x: 0, y: 0 }), spot.object?.preview];
 
-const linkStamp = ({ link: { edge, head, tail }, isAway }: SceneLink): unknown[] => [edge.label, edge.muted, edge.dashed, head.node.state, tail.node.state, isAway];
+const linkStamp = ({ link: { edge, head, tail }, isAway }: SceneLink): unknown[] =>
+  [edge.label, edge.muted, edge.dashed, head.node.state, tail.node.state, isAway];
 
 /** Half the width of what stands in a box, in pixels, the characters of a line, and the most columns of a table and lines. */
 const [HALF, SIGNS, COLUMNS, LINES] = [48, 17, 2, 4];
@@ -189,7 +201,10 @@ function tableContent({ columns, cells }: Preview): SVGElement {
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
     row.slice(0, count).map((cell, column) =>
-      s('text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 }, clip(oneLine(cell, 40), Math.floor(SIGNS / count)))
+      s(
+        'text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 },
+        clip(oneLine(cell, 40), Math.floor(SIGNS / count))
+      )
     )
   );
   return s('g', {}, s('path', { class: 'rule', d: `M${-HALF} -9.5h${2 * HALF}` }), ...texts);

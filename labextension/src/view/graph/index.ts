@@ -77,8 +77,13 @@ export class Graph {
   );
   /** At the sides of a drawing that is wider than the canvas: what is out of sight there. */
   private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
-  private readonly _canvas = h('div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._branchStrip.element, this._emptyHint);
-  readonly element = h('div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox, this._objectList.element);
+  private readonly _canvas = h(
+    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._branchStrip.element, this._emptyHint
+  );
+  readonly element = h(
+    'div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox,
+    this._objectList.element
+  );
   private _drawing: Drawing = NO_DRAWING;
   private _scene = NOTHING;
   private _view: ViewState | null = null;
@@ -243,7 +248,9 @@ export class Graph {
     yield* this._search.painting(next, always);
     yield;
     if (this._overview.element.hidden) return;
-    this._overview.paint({ view: next, drawing: this._drawing, box: this._extent(), searched: this._search, lineage: this._lineage }, this._mapWidth());
+    this._overview.paint(
+      { view: next, drawing: this._drawing, box: this._extent(), searched: this._search, lineage: this._lineage }, this._mapWidth()
+    );
   }
 
   /** The width of the overview at most: beside the search bar, or below it. */
@@ -311,7 +318,9 @@ export class Graph {
     if (!call) return null;
     const own = [this._drawing.pillOf(call.id), this._drawing.spotOf(call.object)];
     const whole = boxAround([...own, ...call.uses.map(use => this._drawing.spotOf(use.object))]);
-    const isTooLarge = whole !== null && Math.max((whole.bottom - whole.top) / most, (whole.right - whole.left) / this._size().width) > 1 / LEAST_PART;
+    const isTooLarge = whole !== null && Math.max(
+      (whole.bottom - whole.top) / most, (whole.right - whole.left) / this._size().width
+    ) > 1 / LEAST_PART;
     return isTooLarge ? boxAround(own) : whole;
   }
 
@@ -366,7 +375,9 @@ export class Graph {
     return {
       nodes: spots.map(spot => ({ spot, text: nodeText(view, spot), isAway: isAway(spot) })),
       // What other branches have alone lies below the shown one.
-      links: [...links].sort((a, b) => Number(b.edge.muted) - Number(a.edge.muted)).map(link => ({ link, isAway: isAway(link.tail) || isAway(link.head) })),
+      links: [...links].sort((a, b) => Number(b.edge.muted) - Number(a.edge.muted)).map(
+        link => ({ link, isAway: isAway(link.tail) || isAway(link.head) })
+      ),
       guess: this._guess()
     };
   }

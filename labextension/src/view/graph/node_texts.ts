@@ -30,7 +30,10 @@ function objectText(view: ViewState, object: ObjectRow): NodeText {
 
 function callText(view: ViewState, call: CallRow, { edited, stale }: Spot['node']): NodeText {
   const why = call.error || call.reason;
-  const states = joined(', ', callWord(call), edited && t('edited'), stale && t('outdated'), call.memory && t('cached'), call.object ? '' : call.result, why, call.warning ? t(call.warning.kind) : '');
+  const states = joined(
+    ', ', callWord(call), edited && t('edited'), stale && t('outdated'), call.memory && t('cached'), call.object ? '' : call.result, why,
+    call.warning ? t(call.warning.kind) : ''
+  );
   const isMarked = call.warning !== null && !stale && call.branch === '';
   return { label: onBranch(view, t('Call %1: %2', call.step, call.tool), call.branch), state: states, mark: isMarked ? 'warning' : null };
 }
@@ -75,6 +78,8 @@ export class ObjectList {
       })
     );
     const hidden = view.objects.length - shown.length;
-    this._moreText.textContent = hidden > 0 ? tn('and %1 object before these, listed in Steps', 'and %1 objects before these, listed in Steps', hidden) : '';
+    this._moreText.textContent = hidden > 0
+      ? tn('and %1 object before these, listed in Steps', 'and %1 objects before these, listed in Steps', hidden)
+      : '';
   }
 }

@@ -86,7 +86,10 @@ export class Overview {
     this._shown = shown;
     const { view, box, searched, lineage } = shown;
     const past = view.isPast && view.step;
-    this._draw(view.model.graph, ...Object.values(box), [...searched.kindCounts].join(), searched.hits, searched.usual, past, lineage, (this._width = width));
+    this._draw(
+      view.model.graph, ...Object.values(box), [...searched.kindCounts].join(), searched.hits, searched.usual, past, lineage,
+      (this._width = width)
+    );
   }
 
   /** Sets the frame around the part of the graph that is in sight, with these nodes. */
@@ -101,7 +104,10 @@ export class Overview {
     for (const [name, value] of Object.entries(frame)) setChanged(this._frameRect, name, String(Math.round(value)));
     setChanged(this.element, 'aria-valuemax', String(calls));
     setChanged(this.element, 'aria-valuenow', String(first));
-    setChanged(this.element, 'aria-valuetext', last ? tn('showing %2 to %3 of %1 call', 'showing %2 to %3 of %1 calls', calls, first, last) : t('showing no calls'));
+    setChanged(
+      this.element, 'aria-valuetext',
+      last ? tn('showing %2 to %3 of %1 call', 'showing %2 to %3 of %1 calls', calls, first, last) : t('showing no calls')
+    );
   }
 
   private _x(x: number): number {
@@ -161,7 +167,9 @@ export class Overview {
 
   private _handleKey(event: KeyboardEvent): void {
     const { left, right, top, bottom } = this._inSight;
-    const [dx = 0, dy = 0] = { ArrowRight: [STEP, 0], ArrowLeft: [-STEP, 0], ArrowDown: [0, STEP], ArrowUp: [0, -STEP], PageUp: [1, 0], PageDown: [-1, 0] }[event.key] ?? [];
+    const [dx = 0, dy = 0] = {
+      ArrowRight: [STEP, 0], ArrowLeft: [-STEP, 0], ArrowDown: [0, STEP], ArrowUp: [0, -STEP], PageUp: [1, 0], PageDown: [-1, 0]
+    }[event.key] ?? [];
     const { view, drawing } = this._shown;
     const last = view.calls.at(-1);
     const end = event.key === 'Home' ? drawing.spots[0] : event.key === 'End' && last ? spotOfCall(drawing, last) : undefined;

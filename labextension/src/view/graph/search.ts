@@ -57,7 +57,9 @@ export function* searchHits(view: ViewState, text: string, kind: CallKind | null
     if (kind !== null && !isKind(call, kind, usual)) continue;
     const object = view.model.objects.get(call.object);
     const about = object?.call === call.id ? [searchText(object, objectWords)] : [];
-    if (all.length === 0 || hasAll([searchText(call, callWords), ...about].join('\n'), all)) hits.push({ call: call.id, object: call.object, step: call.step });
+    if (
+      all.length === 0 || hasAll([searchText(call, callWords), ...about].join('\n'), all)
+    ) hits.push({ call: call.id, object: call.object, step: call.step });
   }
   return hits;
 }

@@ -7,7 +7,9 @@ import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import type { Drawing } from './drawing';
 import type { SearchedCalls } from './overview';
-import { CALL_KINDS, type CallKind, chosenHit, countKinds, KIND_ICONS, nextHit, type SearchHit, searchHits, slowFrom, unusualCalls, type UsualCalls } from './search';
+import {
+  CALL_KINDS, type CallKind, chosenHit, countKinds, KIND_ICONS, nextHit, type SearchHit, searchHits, slowFrom, unusualCalls, type UsualCalls
+} from './search';
 
 interface Query {
   readonly text: string;
@@ -47,11 +49,21 @@ class SearchBar {
   private readonly _nextButton = button('', { icon: 'down', label: t('Next result'), look: 'ghost icon', onclick: () => this._actions.go(1) });
   private readonly _chips = h('div', { class: 'tc-chips', role: 'group', label: t('Filter calls by status') });
   private readonly _closeButton = button('', { icon: 'close', label: t('Close search'), look: 'ghost icon', onclick: () => this._actions.close() });
-  readonly element = h('div', { class: 'tc-find', role: 'search' }, h('div', 'tc-field1', icon('search'), this.field), this._status, this._previousButton, this._nextButton, this._chips, this._closeButton, this._reason);
+  readonly element = h(
+    'div', { class: 'tc-find', role: 'search' }, h('div', 'tc-field1', icon('search'), this.field), this._status, this._previousButton,
+    this._nextButton, this._chips, this._closeButton, this._reason
+  );
   private _query = NO_QUERY;
   private _counts: ReadonlyMap<CallKind, number> = new Map();
   private readonly _drawChips = whenChanged(() => {
-    redraw(this._chips, () => this._chips.replaceChildren(...CALL_KINDS.flatMap(kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : []))));
+    redraw(
+      this._chips,
+      () => this._chips.replaceChildren(
+        ...CALL_KINDS.flatMap(
+          kind => (this._counts.has(kind) || this._query.kind === kind ? [this._chip(kind, this._counts.get(kind) ?? 0)] : [])
+        )
+      )
+    );
     this._chips.hidden = this._chips.childElementCount === 0;
   });
 
@@ -115,7 +127,9 @@ function usualOfCalls(): (view: ViewState) => UsualCalls {
 }
 
 export class Search implements SearchedCalls {
-  private readonly _bar: SearchBar = new SearchBar({ look: next => this._setQuery(next), go: by => this._step(by), close: () => this._actions.close() });
+  private readonly _bar: SearchBar = new SearchBar({
+    look: next => this._setQuery(next), go: by => this._step(by), close: () => this._actions.close()
+  });
   private _view: ViewState | null = null;
   private _query: Query = NO_QUERY;
   hits: readonly SearchHit[] = [];

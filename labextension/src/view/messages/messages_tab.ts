@@ -1,7 +1,9 @@
 /** The tab Messages: the list of requests, and the chosen request with its reply. */
 import type { MessageRow, TurnRow } from '../../generated/contract';
 import { askAgainButton } from '../decisions';
-import { afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, redraw, scrollIntoList, setChildren, strongText, whenChanged } from '../dom';
+import {
+  afterLayout, type Child, focusInPlace, h, hasFocus, joined, mutedText, redraw, scrollIntoList, setChildren, strongText, whenChanged
+} from '../dom';
 import { button, folded, note } from '../icons';
 import { shownPart } from '../steps';
 import { formatNumber, oneLine, plural, t, textBlock, tn } from '../text';
@@ -78,12 +80,17 @@ export class MessagesTab {
     this._view = next;
     const { model, ui } = next;
     if (ui.tab !== 'Messages') return;
-    this._draw(model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent, next.step, next.isPast);
+    this._draw(
+      model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent,
+      next.step, next.isPast
+    );
   }
 
   /** A button to the part of the list that begins or ends with a turn. */
   private _further(turn: number | undefined, says: string): HTMLElement[] {
-    return turn === undefined ? [] : [h('li', {}, button(says, { look: 'ghost small', key: says, onclick: () => this._acts.setState({ shownTurn: turn }) }))];
+    return turn === undefined
+      ? []
+      : [h('li', {}, button(says, { look: 'ghost small', key: says, onclick: () => this._acts.setState({ shownTurn: turn }) }))];
   }
 
   private _turnEntry(turn: number, calls: string, chosen: boolean, took: number): HTMLElement {
@@ -192,7 +199,12 @@ function exactRequest(view: ViewState, turn: number, acts: PanelActions): { read
 /** The warning above a stale reply, with the button that asks again. */
 function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] {
   if (!turn.reply.some(message => message.stale)) return [];
-  return [h('div', 'tc-row tc-warned', note(t('May be stale: the model wrote this before the results changed.')), askAgainButton(view, turn.turn, true, acts))];
+  return [
+    h(
+      'div', 'tc-row tc-warned', note(t('May be stale: the model wrote this before the results changed.')),
+      askAgainButton(view, turn.turn, true, acts)
+    )
+  ];
 }
 
 /** A heading with an aside. */
@@ -230,7 +242,9 @@ const resultsAfter = (turn: Turn): Child[] =>
 function requestPage(view: ViewState, turn: Turn, spent: TurnRow | undefined, acts: PanelActions): HTMLElement {
   const exact = exactRequest(view, turn.turn, acts);
   const since =
-    turn.turn > 1 ? tn('%1 new message since request %2', '%1 new messages since request %2', turn.fresh.length, turn.turn - 1) : plural(turn.fresh.length, 'part');
+    turn.turn > 1
+      ? tn('%1 new message since request %2', '%1 new messages since request %2', turn.fresh.length, turn.turn - 1)
+      : plural(turn.fresh.length, 'part');
   return h(
     'div',
     'tc-request',
