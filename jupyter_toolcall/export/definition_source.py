@@ -51,15 +51,37 @@ class Definition:
 
 @functools.lru_cache(maxsize=256)
 def definitions_in(source: str, future: int = 0) -> tuple[Definition, ...]:
-    """Return all definitions of a source text; () where it is no Python."""
+    """Return all definitions of a source text; () where it is no Python.
+
+    One is there twice where a module and a cell compile it to different code.
+    """
     flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
         tree = ast.parse(source)
-        compiled = compile(source, "<source>", "exec", flags, dont_inherit=True)
+        compiled = [_compiled(part, flags) for part in _module_and_statements(tree)]
     except (SyntaxError, ValueError):
         return ()
-    codes = {(code.co_name, code.co_firstlineno): code for code in codes_in(compiled)}
-    return tuple(_definitions(tree, codes, (), source))
+    in_cell = (code for part in compiled[1:] for code in codes_in(part))
+    tables = (_by_place(codes) for codes in (codes_in(compiled[0]), in_cell))
+    return tuple(dict.fromkeys(d for codes in tables for d in _definitions(tree, codes, (), source)))
+
+
+def _module_and_statements(tree: ast.Module) -> Iterator[ast.Module]:
+    """Yield a source text as a module, and as IPython compiles a cell: each statement by itself.
+
+    Python 3.11 and 3.12 compile `pd.concat()` in another way where they see that `pd` is imported.
+    """
+    yield tree
+    yield from (ast.Module([statement], []) for statement in tree.body)
+
+
+def _compiled(tree: ast.Module, flags: int) -> CodeType:
+    code: CodeType = compile(tree, "<source>", "exec", flags, dont_inherit=True)
+    return code
+
+
+def _by_place(codes: Iterable[CodeType]) -> dict[tuple[str, int], CodeType]:
+    return {(code.co_name, code.co_firstlineno): code for code in codes}
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -209,7 +231,8 @@ def is_value(node: ast.expr, value: Any, names: Mapping[str, Any] | None, source
     used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     if isinstance(node, ast.Lambda):
         value_code = getattr(value, "__code__", None)
-        compiled = codes_in(compile(source, "<source>", "exec", dont_inherit=True))
+        parts = _module_and_statements(ast.parse(source))
+        compiled = (code for part in parts for code in codes_in(_compiled(part, 0)))
         return value_code is not None and any(is_same_code(value_code, code) for code in compiled)
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):

@@ -438,3 +438,33 @@ def test_a_function_that_a_later_cell_defines_again_is_the_one_of_its_cell() -> 
         assert "helper_" not in text
     finally:
         sys.modules["__main__"] = before
+
+
+def test_a_function_of_a_cell_that_also_imports_a_module_is_written() -> None:
+    cell = """import math
+import textwrap as words
+def whole(a: float, also=lambda x: math.floor(x)) -> int:
+    return also(a)
+def root(a: int) -> int:
+    return whole(math.sqrt(a))
+class Line:
+    def __init__(self, text: str) -> None:
+        self.text = words.dedent(text)
+def line(text: str) -> Line:
+    return Line(text)
+"""
+    before, shell = sys.modules["__main__"], InteractiveShell()
+    try:
+        shell.run_cell(cell, store_history=True)
+        root, line = (shell.user_ns[name] for name in ("root", "line"))
+        session = played([root, line], [("root", {"a": 16}), ("line", {"text": " a"})])
+        assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+        path = exported(session)
+        assert run(path)["result_1"] == 4
+        text = path.read_text()
+        assert "lambda x: math.floor(x)" in text
+        assert "return whole(math.sqrt(a))" in text
+        assert "self.text = words.dedent(text)" in text
+        assert "FILL IN" not in text
+    finally:
+        sys.modules["__main__"] = before
