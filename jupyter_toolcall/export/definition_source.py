@@ -63,7 +63,9 @@ def definitions_in(source: str, future: int = 0) -> tuple[Definition, ...]:
         return ()
     in_cell = (code for part in compiled[1:] for code in codes_in(part))
     tables = (_by_place(codes) for codes in (codes_in(compiled[0]), in_cell))
-    return tuple(dict.fromkeys(d for codes in tables for d in _definitions(tree, codes, (), source)))
+    return tuple(
+        dict.fromkeys(d for codes in tables for d in _definitions(tree, codes, (), source))
+    )
 
 
 def _module_and_statements(tree: ast.Module) -> Iterator[ast.Module]:

@@ -1,9 +1,9 @@
 """Rules that a person may want instead of deciding on calls like one: `generalisations`.
 
-Texts and numbers stay as they are, since they may be the id of somebody's order. What may vary is
-chosen by the tool's schema alone: the objects of the session, first those that are made from the
-same input, and arguments with a closed list of values. A call with a value that others wrote is
-never generalised.
+Texts, numbers and what the call leaves out stay as they are: a text may be the id of somebody's
+order. What may vary is chosen by the tool's schema alone: the objects of the session, first those
+that are made from the same input, and arguments with a closed list of values. A call with a value
+that others wrote is never generalised.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..core.digests import readable_json
 from ..core.interface_text import joined, t
 from ..core.text import shortened_text
 from ..tools.object_references import kinds_in
-from ..tools.tool import Tool, parameters_schema
+from ..tools.tool import Tool, default_arguments, parameters_schema
 from .approval_policy import Rule, source_of
 from .origins import CallOrigins, Inputs
 
@@ -96,10 +96,13 @@ def generalisations(call: CallRecord, decided: DecidedCalls) -> list[Generalisat
     if tool.for_person or origins.has_untrusted:
         return []
     offers = list[Generalisation]()
+    # The person saw what was left out: with another value it is another call.
+    defaults = default_arguments(tool)
+    unset = {name: value for name, value in defaults.items() if name not in call.arguments}
     for free in _free(call, tool):
         same = {
             name: _same(value, origins.inputs.get(name, ()))
-            for name, value in call.arguments.items()
+            for name, value in {**call.arguments, **unset}.items()
             if name not in free
         }
         name, code = _name(tool, same), tool.version()

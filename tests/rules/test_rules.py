@@ -132,7 +132,8 @@ def test_the_offers_go_from_objects_of_this_input_to_any_objects_to_closed_value
     exact, objects, closed = offers(session_of(filled()))
     assert (exact.free, objects.free, closed.free) == ((), ("table",), ("table", "method"))
     assert conditions(exact.rule).startswith("`table` is hotels, or made from it, `column`")
-    assert closed.rule.arguments == {"column": {"const": "price"}}
+    same = {"column": {"const": "price"}, "quiet": {"const": False}}
+    assert closed.rule.arguments == same
     assert {each.rule.decision for each in (exact, objects, closed)} == {"run"}
 
 
@@ -148,7 +149,7 @@ def test_an_offer_says_what_it_would_have_done_with_the_calls_so_far() -> None:
     assert without_max.left_out == '"max"'
     assert (
         conditions(without_max.rule, without_max.free)
-        == '`column` is "price", any `method` but "max", any `table`'
+        == '`column` is "price", `quiet` is false, any `method` but "max", any `table`'
     )
 
 
@@ -180,6 +181,14 @@ def test_texts_and_numbers_are_never_free() -> None:
     session = Session(BOX, replies, scheme="flat").tell("Pay.")
     (exact,) = offers(session)
     assert exact.rule.arguments == {"to": {"const": "#W2378156"}, "amount": {"const": 17}}
+
+
+def test_what_a_call_left_out_is_a_part_of_the_rule() -> None:
+    tool_name, arguments = filled()
+    stated = [(tool_name, {**arguments, "quiet": quiet}) for quiet in (False, True)]
+    session = filling(filled(), *stated)
+    add_rule(session)
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded", "proposed"]
 
 
 def test_a_value_that_others_wrote_is_not_generalised() -> None:
