@@ -48,13 +48,22 @@ test('a page that connects while a session runs asks for all of it, once', () =>
   assert.equal(live.model.calls.size, 3);
 });
 
+test('a session whose kernel restarted says how many decisions are kept', () => {
+  const { live } = session();
+  const rows = waiting();
+  live.hear(whole({ ...rows, calls: rows.calls?.map((call, index) => ({ ...call, who: index < 2 ? 'ann' : '' })) }));
+  live.end(true);
+  const advice = 'Run the cells above, then this one: your 2 decisions are kept.';
+  assert.equal(live.model.session.says, `The kernel restarted. ${advice}`);
+});
+
 test('a session whose kernel has ended keeps what was heard, and nothing is sent to it', () => {
   const { live, sent } = session();
   live.hear(whole(waiting()));
   live.end();
   assert.equal(live.model.calls.size, 3);
   assert.equal(live.model.live, false);
-  assert.equal(live.model.session.says, 'The kernel has ended. Run this cell: your decisions are kept.');
+  assert.equal(live.model.session.says, 'The kernel has ended. Run the cells above, then this one.');
   assert.equal(waits(live), 0);
   live.send({ type: 'run' });
   assert.deepEqual(sent, []);

@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_491,
     "Python files": 259,
-    "Python tests": 52_498,
-    "TypeScript": 12_001,
+    "Python tests": 52_496,
+    "TypeScript": 12_004,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

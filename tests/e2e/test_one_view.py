@@ -153,9 +153,7 @@ def test_a_panel_whose_kernel_died_before_the_end_stays_as_it_was(page: Page, la
     expect_live(page)
     wait_idle(page)
     restart_kernel(page)
-    expect(live(page)).to_contain_text(
-        "The kernel restarted. Run this cell: your decisions are kept."
-    )
+    expect(live(page)).to_contain_text("The kernel restarted. Run the cells above, then this one.")
     expect(live(page).get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     expect_one_output(page)
     wait_ready(page)

@@ -10,7 +10,7 @@ import { type Command, type Notice, VERSION } from '../generated/contract';
 import { finished } from '../view/incremental';
 import { EMPTY_MODEL, isBusy, type Model, readNotice } from '../view/model';
 import { parsedRow } from '../view/reader';
-import { t } from '../view/text';
+import { t, tn } from '../view/text';
 import { hasPanel, noticeIn, onKernelEnd, panelIn, sendTo } from './comm';
 import { type CellSession, newestOf, sessionsIn, sessionWith, watchOutputs } from './outputs';
 
@@ -107,10 +107,13 @@ export class LiveSession {
   /** Ends the session with its kernel: the rows stay, commands are not sent. */
   end(restarts = false): void {
     if (this.state === 'lost') return;
-    const { session, teaching } = this.model;
-    const says = restarts
-      ? t('The kernel restarted. Run this cell: your decisions are kept.')
-      : t('The kernel has ended. Run this cell: your decisions are kept.');
+    const { session, teaching, calls } = this.model;
+    const decisions = [...calls.values()].filter(({ who, branch }) => who !== '' && branch === '').length;
+    // The magic, the tools and the inputs of a new kernel come from the cells above.
+    const advice = decisions
+      ? tn('Run the cells above, then this one: your decision is kept.', 'Run the cells above, then this one: your %1 decisions are kept.', decisions)
+      : t('Run the cells above, then this one.');
+    const says = `${restarts ? t('The kernel restarted.') : t('The kernel has ended.')} ${advice}`;
     const ended = {
       session: { ...session, phase: 'stopped' as const, pending: [], yours: null, says, detail: '' },
       teaching: { ...teaching, turn: null, task: null }
