@@ -236,10 +236,10 @@ def object_before(call: CallRecord, uses: Uses, receiver: str, state: State) -> 
 
     That is the argument that a function changed in place, else the object that the method was
     called on, else the first argument. None for a call that made nothing, made it from nothing
-    of its type, or returned the argument itself.
+    of its type, or came to an object that existed.
     """
     ref = next(iter(objects_of(call.outcome)), None)
-    if ref is None or ref.producer in uses.values():
+    if ref is None or ref.producer.call != call.id:
         return None
     if ref.changed in uses:
         return state.produced_object(uses[ref.changed])

@@ -164,9 +164,12 @@ class State(Record, frozen=True):
         return call
 
     def _others(self, name: str) -> str:
-        """List the newest objects of a name's type, or of all types if that type has none."""
+        """Name the object of an input; list the newest of a name's type, else of all types."""
+        if ref := dict(self.opened.inputs).get(name):
+            return f"the input {name} is {self.name_of(ref)}"
         names = [*reversed(self.of_kind.get(kind_in(name)) or ())][:5]
-        return f"objects of that type: {', '.join(names)}" if names else self._kinds()
+        newest = ", ".join(sorted(self.newest.values())) or "no objects yet"
+        return f"objects of that type: {', '.join(names)}" if names else f"the newest are: {newest}"
 
     def oldest(self, kind: str) -> str:
         """Return the name of the first object of a type, or the name that it would get."""
@@ -180,9 +183,6 @@ class State(Record, frozen=True):
     def name_of(self, ref: Made) -> str:
         """Return the name of an object of this branch."""
         return self.by_producer[ref.producer]
-
-    def _kinds(self) -> str:
-        return f"there are: {', '.join(sorted(self.newest.values())) or 'no objects yet'}"
 
 
 START = State()

@@ -110,7 +110,7 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
             argument_check(title, *parts_of_result)({"result": result}, resolve)
         except CallError as error:
             problem = next(iter(error.fields.values()), str(error))
-            text = f"{title} returns {returned}: the result {problem}"
+            text = f"{title} returns {returned}; result: {problem}"
             raise CallError(text, {"result": problem}) from None
 
     return check_answer

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_298,
+    "core + engine + session": 8_299,
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_292,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_491,
+    "all": 38_492,
     "Python files": 259,
-    "Python tests": 52_496,
+    "Python tests": 52_509,
     "TypeScript": 12_004,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -20,7 +20,9 @@ from typing_extensions import TypedDict
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import CallError, UsageError
+from jupyter_toolcall.engine.decisions import check_answer
 from jupyter_toolcall.schemes.messages import User
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.example_tools import last_question
 
 
@@ -293,3 +295,18 @@ def test_value_names_the_nearest_where_there_is_none(name: str, nearest: str) ->
     assert "\n" not in str(error.value)
     with pytest.raises(CallError, match="Did you mean Shelf#1"):
         session["Shelff#1"]
+
+
+def test_an_answer_names_an_object_that_exists_and_nothing_has_changed() -> None:
+    def parse(table: pd.DataFrame) -> pd.DataFrame:
+        """Parse the dates of a table."""
+        return table.assign(day=1)
+
+    inputs = {"orders": pd.DataFrame({"a": [1, 2]}), "rates": pd.DataFrame({"b": [3]})}
+    model = Scripted([("parse", {"table": "DataFrame#2"}), "Done."])
+    session = Session(Toolbox(parse), model, scheme="flat", inputs=inputs).tell("Parse.")
+    with pytest.raises(CallError, match="no object 'orders'; the input orders is DataFrame#1$"):
+        check_answer(session.cursor, "call_1", "orders")
+    session.decide(session.pending[0], "answer", result="DataFrame#1").run()
+    row = all_rows(session.cursor, "").calls[0]
+    assert (row.status, row.before, row.change) == ("answered", "", "")

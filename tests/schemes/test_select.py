@@ -584,7 +584,7 @@ def test_save_is_there_where_something_is_to_be_made_and_tells_what() -> None:
         ({"fries": "Potato#1"}, "must be a Plate; Potato#1 is a Potato; the newest Plate is Plate"),
         ({"fries": "Plate#9"}, "there is no object 'Plate#9'; objects of that type: Plate#1"),
         ({"fries": 2}, "must be the name of a Plate, not 2"),
-        ({"fries": "1"}, "there is no object '1'; there are: "),
+        ({"fries": "1"}, "there is no object '1'; the newest are: "),
         ({"fries": "Plate#1", "more": 1}, "more: there is no such output"),
     ],
 )
@@ -598,7 +598,7 @@ def test_save_takes_all_outputs_of_the_very_type_or_none(arguments: Any, said: s
 def test_save_says_that_there_is_nothing_of_the_type_yet() -> None:
     session = cook([("save", {"fries": ""}), ("save", {"fries": "Sink#1"})], inputs={"s": Sink()})
     first, second = session.tell("go").calls
-    assert "there is no object ''; there are: " in first.error
+    assert "there is no object ''; the newest are: " in first.error
     assert "Sink#1 is a Sink; the newest Plate is not made yet" in second.error
 
 

@@ -185,7 +185,7 @@ for _ in range(70):
         ("Potato_weigh", {}, "unit: Give a value"),
         ("Potato_slice", {"Potato": "Potato#01"}, "objects of that type: Potato#1"),
         ("Potato_slice", {"Potato": "Potato#1 "}, "there is no object 'Potato#1 '"),
-        ("Potato_slice", {"Potato": "potato#1"}, "there are: Plate#1, Potato#1"),
+        ("Potato_slice", {"Potato": "potato#1"}, "the newest are: Plate#1, Potato#1"),
         ("Potato_slice", {"Potato": "Potato#-1"}, "there is no object"),
         (
             "Potato_slice",
