@@ -305,7 +305,7 @@ def test_an_answer_names_an_object_that_exists_and_nothing_has_changed() -> None
     inputs = {"orders": pd.DataFrame({"a": [1, 2]}), "rates": pd.DataFrame({"b": [3]})}
     model = Scripted([("parse", {"table": "DataFrame#2"}), "Done."])
     session = Session(Toolbox(parse), model, scheme="flat", inputs=inputs).tell("Parse.")
-    with pytest.raises(CallError, match="no object 'orders'; the input orders is DataFrame#1$"):
+    with pytest.raises(CallError, match=r"no object 'orders'; the input orders is DataFrame#1$"):
         check_answer(session.cursor, "call_1", "orders")
     session.decide(session.pending[0], "answer", result="DataFrame#1").run()
     row = all_rows(session.cursor, "").calls[0]
