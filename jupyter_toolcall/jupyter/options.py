@@ -25,7 +25,7 @@ from ..core.secrets import hiding, is_named_secret
 from ..core.text import nearest
 from ..engine.cursor import SessionContext
 from ..engine.opening import checked_count, open_session
-from ..models.named import Person, default, is_name, model_named
+from ..models.named import PROVIDERS, Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
 from ..rules.approval_policy import PRESETS
@@ -228,6 +228,10 @@ def parse_options(line: str, settings: Mapping[str, Any] | None = None) -> Optio
     except ValueError as error:
         raise UsageError(f"the options cannot be read ({error}); close the quotes") from None
     reader, defaults = parser(), dict(settings or {})
+    long_names = {name[1:] for action in reader._actions for name in action.option_strings}
+    if word := next((word for word in words if len(word) > 2 and word in long_names), ""):
+        # `-tools` would be read as the option -t with the value `ools`.
+        raise UsageError(f"{word}: write -{word}")
     default_model = defaults.pop("model", "")
     reader.set_defaults(**defaults)
     parsed, unknown = reader.parse_known_args(words)
@@ -370,7 +374,7 @@ def _variable(name: str, variables: Variables, option: str) -> Any:
     value, missing = attempt(lambda: functools.reduce(getattr, attributes, variables[first]))
     if missing:
         names = [variable for variable in variables if not variable.startswith("_")]
-        names += toolsets.NAMES if option == "-t" else ()
+        names += {"-t": toolsets.NAMES, "-m": [f"{p}:MODEL" for p in PROVIDERS]}.get(option, ())
         raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, names)}")
     return value
 

@@ -21,7 +21,7 @@ LIMITS = {
     "core + engine + session": 8_299,
     "tools": 3_544,
     "sources": 5_992,
-    "jupyter": 4_292,
+    "jupyter": 4_295,
     "view": 1_902,
     "models": 2_114,
     "export": 2_684,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_492,
+    "all": 38_495,
     "Python files": 259,
-    "Python tests": 52_509,
+    "Python tests": 52_514,
     "TypeScript": 12_004,
 }
 """Of each row, how many lines of code, files or lines there may be."""

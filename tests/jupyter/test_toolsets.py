@@ -174,6 +174,11 @@ def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:
         ("-t table", "-t: no variable table in this notebook. Did you mean tables?"),
         ("-t files:nowhere", "-t files:nowhere: there is no folder 'nowhere'."),
         ("-t tables --share shema", "argument --share: invalid choice: 'shema'"),
+        ("-tools tables", "-tools: write --tools"),
+        (
+            "-m anthropic",
+            "-m: no variable anthropic in this notebook. Did you mean anthropic:MODEL?",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(line: str, text: str, tmp_path: Path) -> None:
