@@ -307,7 +307,7 @@ def constant(value: Any) -> Code:
         return reference(value)
     if _is_constant(value):
         return written(value)
-    raise Unwritable(f"{with_article(type(value).__name__)} that no literal says")
+    raise Unwritable(f"{with_article(type(value).__name__)} that cannot be written as code")
 
 
 def _is_constant(value: Any) -> bool:

@@ -45,7 +45,7 @@ def statements(script: Script) -> str:
 def notes(script: Script) -> Iterator[str]:
     """Yield what a reader has to know before the code runs."""
     if todo := sum(line.open for line in script.lines):
-        yield f"Before it runs: {count_text(todo, 'line')} that no literal says, marked FILL IN."
+        yield f"Before it runs, write {count_text(todo, 'value')} at the mark FILL IN."
     if script.definitions.missing:
         yield f"Not found, and used: {', '.join(sorted(script.definitions.missing))}."
     if script.calls("deepcopy"):

@@ -337,12 +337,12 @@ def _unwritten(
     """What the notebook's cells say of a variable may be what it was; a person has to check."""
     text = draft.source.texts(MAIN) if variable else None
     if text is not None and text.binding(variable):
-        note = f"{CHECK}{comment}; this is what the notebook's own cells say of {variable}."
+        note = f"{CHECK}{comment}; this is how the notebook's cells define {variable}."
         with contextlib.suppress(Unwritable):
             code = draft.defined(of_module(MAIN, variable, variable))
             return Line(assigned([to], code), (visible_text(note, LONG),))
     why = f"it is {error}" if isinstance(error, Unwritable) else "its value is not at hand"
-    note = f"{FILL}{comment}; {why}, so no literal says it."
+    note = f"{FILL}{comment}; {why}, so write it here."
     what = f"{name}{f', the input {variable},' if variable else ''} is not in this script: {why}"
     return Line(assigned([to], placeholder(what)), (visible_text(note, LONG),), open=True)
 

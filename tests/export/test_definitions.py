@@ -267,7 +267,7 @@ def make(lock):
     return add
 tools = [make(threading.Lock())]
 """,
-        "it is add, which uses lock, a lock that no literal says",
+        "it is add, which uses lock, a lock that cannot be written as code",
     ),
     "a closure that changes its list": (
         """

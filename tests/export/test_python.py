@@ -171,7 +171,7 @@ def test_what_no_literal_says_is_a_marked_line_that_says_what_it_was() -> None:
         "array#1, the input row, is not in this script: it is an array; "
         "write the value in place of this _fill_in(...)"
     )
-    assert "# Before it runs: 1 line that no literal says, marked FILL IN." in text
+    assert "# Before it runs, write 1 value at the mark FILL IN." in text
     assert "\nresult_1 = use(row=deepcopy(array_1))  # 3\n" in text
 
 
