@@ -78,6 +78,8 @@ def reader(part: Any) -> str:
             return f"oneOf({', '.join(choices)})"
         case {"anyOf": [{"type": "string"}, {"type": "array"}]}:
             return "text"
+        case {"anyOf": [{"type": "string"}, {"type": "array"}, {"type": "null"}]}:
+            return "nullable(text)"
         case {"anyOf": [inner, {"type": "null"}]}:
             return f"nullable({reader(inner)})"
         case {"anyOf": parts}:

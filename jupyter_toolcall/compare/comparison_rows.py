@@ -50,8 +50,8 @@ class PartRow(Row):
     name: str = ""
     """`lid.size`; "" for the whole value."""
     says: Text = ""
-    left: str | None = None
-    right: str | None = None
+    left: Text | None = None
+    right: Text | None = None
     """The part in words, None where it is told otherwise, or is not there; of a table what this
     side alone has."""
     lines: tuple[LinePair, ...] = ()

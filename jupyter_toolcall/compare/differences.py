@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from ..core.interface_text import joined, t, tn
-from ..core.rows import Row
+from ..core.rows import Row, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class CellPair(Row):
 
     row: str
     column: str
-    left: str = ""
-    right: str = ""
+    left: Text = ""
+    right: Text = ""
     left_at: int = 0
     """The number of the row, from 1; 0 where it is not known."""
     right_at: int = 0

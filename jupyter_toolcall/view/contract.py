@@ -81,7 +81,7 @@ class Refused(Message):
     """A command was not carried out; `fields` says which arguments are wrong, and how."""
 
     command: str
-    reason: str
+    reason: Text
     fields: Mapping[str, str] = field(default_factory=dict)
 
 

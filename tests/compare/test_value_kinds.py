@@ -20,8 +20,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
+from pydantic import TypeAdapter
 
-from jupyter_toolcall.compare.comparison_rows import difference_row
+from jupyter_toolcall.compare.comparison_rows import DifferenceRow, difference_row
 from jupyter_toolcall.compare.differences import (
     CHANGED,
     Arrays,
@@ -563,3 +564,20 @@ def test_of_a_large_value_of_plain_python_a_part_is_compared_and_it_says_so(
     assert in_a_line(difference(value, changed)) == says
     is_part = " of " in says or "not compared" in says
     assert isinstance(difference(value, value.copy()), Same) != is_part
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (pd.DataFrame({"a": [1.0, None]}), pd.DataFrame({"a": [None, 2.0]})),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1, 2]})),
+        (pd.DataFrame({"a": ["x"]}), pd.DataFrame({"a": [1]})),
+        ({"a": 1, "b": [1, 2]}, {"a": None, "c": [2]}),
+        *(("one\ntwo", "one\nthree"), (1, "1"), (None, 1), ([1, 2], [2, 1]), (object(), 1)),
+    ],
+)
+def test_a_difference_that_a_notebook_keeps_is_read_as_it_was_written(
+    left: Any, right: Any
+) -> None:
+    row = difference_row("left right", difference(left, right))
+    assert TypeAdapter(DifferenceRow).validate_python(sendable_data(row)) == row
