@@ -238,10 +238,8 @@ def call_line(call: CallRecord) -> str:
 
 
 def about(ref: Made) -> str:
-    """Return what an object is: its type, its description, its content."""
-    content = f"content {ref.content}" if ref.content else "a content that has no digest"
-    description = f" ({ref.description})" if ref.description else ""
-    return f"{with_article(ref.kind)}{description} with {content}"
+    """Return what an object is: its type and its description."""
+    return f"{with_article(ref.kind)}{f' ({ref.description})' if ref.description else ''}"
 
 
 def edited(call: CallRecord) -> tuple[str, ...]:

@@ -162,8 +162,7 @@ def test_what_no_literal_says_is_a_marked_line_that_says_what_it_was() -> None:
     path = exported(session)
     text = path.read_text()
     said = " ".join(text.replace("\n#", "").split())
-    content = session.state.objects["array#1"].content
-    assert f"FILL IN: array#1 was an array with content {content}, array('i', [1, 2]); it" in said
+    assert "FILL IN: array#1 was an array, array('i', [1, 2]); it" in said
     assert "\narray_1 = _fill_in(" in text
     with pytest.raises(NotImplementedError) as raised:
         run(path)
