@@ -292,7 +292,7 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
         function = getattr(holder, name) if static else _as_function(cls, name, member)
         receiver = kind if instance is None and not static else ""
         heirs = receiver_types(cls, kinds)[1:] if receiver else ()
-        overriding = {heir: vars(heir)[name] for heir in heirs if name in vars(heir)}
+        overriding = tuple((heir, vars(heir)[name]) for heir in heirs if name in vars(heir))
         origin = Origin(function, cls, name, static, receiver, member, overriding)
         tool = from_function(function, kinds, title, origin)
         if receiver:
@@ -412,7 +412,7 @@ def _call_method(
     method: Callable[..., Any],
     owner: type,
     name: str,
-    overriding: Mapping[type, Any],
+    overriding: tuple[tuple[type, Any], ...],
     /,
     **values: Any,
 ) -> Any:
@@ -422,6 +422,6 @@ def _call_method(
     # An old object of a class that was defined again has the new methods.
     for cls in classes[: classes.index(owner)] if owner in classes else ():
         # What counts as the tool's code is what runs.
-        if member := overriding.get(cls) or vars(cls).get(name):
+        if member := dict(overriding).get(cls) or vars(cls).get(name):
             return _by_keywords(_as_function(cls, name, member))(subject, **values)
     return method(subject, **values)

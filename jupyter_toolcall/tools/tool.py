@@ -59,8 +59,8 @@ class Origin:
     """The argument that names its object, "" for that of an instance."""
     marked: Any = None
     """What `@tool` may have marked, where that is not the function."""
-    overriding: Mapping[type, Any] = field(default_factory=dict)
-    """The methods of subclasses that run in its place for their objects."""
+    overriding: tuple[tuple[type, Any], ...] = ()
+    """The subclasses whose methods run in its place for their objects, with these methods."""
 
 
 def unchanged(arguments: Mapping[str, Any], context: object) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class Tool(ToolDefinition):
         """What runs beside its function, and so is part of its version, by role."""
         functions = {"resume": self.resume, "its check": self.validator}
         origin = self.origin or Origin(self.function)
-        for cls, method in origin.overriding.items():
+        for cls, method in origin.overriding:
             functions[f"{cls.__name__}.{origin.name}"] = method
         return {role: function for role, function in functions.items() if function is not None}
 
@@ -447,8 +447,7 @@ def tool(
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         is_function = inspect.isroutine(marked) or isinstance(marked, functools.partial)
         if not is_function or attempt(setattr, marked, _OPTIONS, options)[1]:
-            what = f"@tool: {marked!r:.60} keeps no options"
-            raise DefinitionError(f"{what}; mark a function, a method in its class, or a partial")
+            raise DefinitionError(f"@tool: {marked!r:.60} keeps no options; mark a function")
         return marked
 
     return mark if function is None else mark(function)

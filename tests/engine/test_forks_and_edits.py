@@ -165,6 +165,22 @@ def test_what_follows_an_edit_before_its_run_repeats_it_to_the_end_and_asks_no_m
         assert (ended.calls[3].result, ended.text, asked) == (f"+{tea}+honey", "done", [])
 
 
+class Noted(Session):
+    """A session with something of its own."""
+
+    note = ""
+
+
+def test_a_session_of_a_subclass_forks_and_loads_into_its_class(tmp_path: Path) -> None:
+    session = Noted(Toolbox(Cup), Scripted(["done"]), scheme="flat", inputs={"cup": Cup()})
+    session.tell("tea").note = "kept"
+    forked = session.shown().fork()
+    assert isinstance(forked, Noted)
+    assert (forked.note, "_ipython_display_" in vars(forked)) == ("kept", False)
+    session.save(tmp_path / "s.jsonl")
+    assert isinstance(Noted.load(tmp_path / "s.jsonl", Toolbox(Cup)), Noted)
+
+
 def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing() -> None:
     session = make()
     count = len(session.journal)
