@@ -386,6 +386,11 @@ def to_json(value: Any) -> Any:
     raise TypeError(f"{cls.__name__} cannot be written to a journal")
 
 
+def check_event(event: Event) -> None:
+    """Raise ValueError or TypeError, which says where, for an event that could not be read back."""
+    msgspec.convert(to_json(event), type(event))
+
+
 def from_json(data: Any) -> Event:
     """Read an event back. Raises BrokenJournal where it is none."""
     try:

@@ -117,7 +117,7 @@ def open_session(
 def _demand_options(inputs: Any, outputs: Any, breaks: Any, max_turns: Any, budget: Any) -> None:
     """Raise UsageError, which names the option, where a value is of another type."""
     for option, value in (("inputs", inputs), ("outputs", outputs)):
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        if not isinstance(value, Mapping) or not all(isinstance(k, str) and k for k in value):
             raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
     if max_turns is not None:
         checked_count(max_turns, "max_turns")

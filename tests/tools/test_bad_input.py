@@ -167,6 +167,7 @@ def test_an_empty_prompt_is_refused(text: Any, is_what: str) -> None:
         *(("inputs", {1: 2}, "inputs: {1: 2} is no dict"), ("max_turns", 0, "0 is no number")),
         ("budget", "9", r"budget: '9' is no Budget, such as Budget\(calls=40\)"),
         *(("system", None, "system is None, which is no text"), ("name", 3, "name is 3, which")),
+        ("inputs", {"": 2}, "inputs: {'': 2} is no dict"),
         *(("breaks", 3, "breaks is 3, which"), ("breaks", ["a", None], "breaks is None, which")),
     ],
 )
