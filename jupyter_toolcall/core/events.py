@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -386,9 +387,8 @@ def to_json(value: Any) -> Any:
     raise TypeError(f"{cls.__name__} cannot be written to a journal")
 
 
-def check_event(event: Event) -> None:
-    """Raise ValueError or TypeError, which says where, for an event that could not be read back."""
-    msgspec.convert(to_json(event), type(event))
+check_reply = partial(msgspec.convert, type=Replied)
+"""Raises ValueError, which says where, for JSON data that could not be read back as a reply."""
 
 
 def from_json(data: Any) -> Event:

@@ -111,7 +111,8 @@ def _question(cursor: Cursor, call_id: str) -> Ask | None:
 
 def demand_decision(decision: str, reason: Any) -> None:
     """Raise UsageError for a word that is no decision, or a reason that is no text."""
-    checked_text(reason, "the reason")
+    if not isinstance(reason, str):
+        checked_text(reason, "the reason")
     if decision not in DECISIONS:
         names = ", ".join(DECISIONS)
         raise UsageError(
