@@ -423,5 +423,5 @@ def _call_method(
     for cls in classes[: classes.index(owner)] if owner in classes else ():
         # What counts as the tool's code is what runs.
         if member := dict(overriding).get(cls) or vars(cls).get(name):
-            return _by_keywords(_as_function(cls, name, member))(subject, **values)
+            return _by_keywords(_as_function(cls, name, member).__get__(subject))(**values)
     return method(subject, **values)

@@ -243,6 +243,14 @@ class Square(Shape):
     def grown(self, *amounts: int, **named: int) -> int:
         return -1
 
+    @staticmethod
+    def times(by: int) -> int:  # type: ignore[override]
+        return -by
+
+    @functools.singledispatchmethod
+    def kind(self, value: int | str) -> str:
+        return f"square {value}"
+
 
 @pytest.mark.parametrize("source", [Shape, Shape(3)], ids=["a class", "an instance"])
 def test_what_functools_makes_of_a_function_or_a_method_is_a_tool(source: Any) -> None:
@@ -259,9 +267,10 @@ def test_what_functools_makes_of_a_function_or_a_method_is_a_tool(source: Any) -
 
 
 def test_an_object_of_a_subclass_has_its_own_method_which_counts_as_code() -> None:
-    model = Scripted([("Shape_grown", {"by": 1, "more": 2}), "Done."])
+    calls = [("grown", {"by": 1, "more": 2}), ("times", {"by": 2}), ("kind", {"value": 4})]
+    model = Scripted([*((f"Shape_{name}", arguments) for name, arguments in calls), "Done."])
     session = Session(Toolbox(Shape), model, scheme="flat", inputs={"s": Square()}, approve="all")
-    assert session.tell("Go.").calls[0].result == -1
+    assert [call.result for call in session.tell("Go.").calls] == [-1, -2, "square 4"]
     parts = (box["Shape_grown"].parts() for box in (session.toolbox, Toolbox(Shape)))
     assert next(parts).keys() - next(parts).keys() == {"Square.grown"}
 
