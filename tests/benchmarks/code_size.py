@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_425,
     "Python files": 259,
-    "Python tests": 52_366,
+    "Python tests": 52_353,
     "TypeScript": 11_494,
 }
 """Of each row, how many lines of code, files or lines there may be."""
