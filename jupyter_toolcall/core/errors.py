@@ -95,3 +95,13 @@ class Unfinished(ToolcallError):
 
 class Stopped(ToolcallError):
     """A person stopped a session."""
+
+
+def checked_text(text: object, what: str) -> str:
+    """Return a text as it is. Raises UsageError, which begins with `what`, for anything else.
+
+    A journal with anything else in the place of a text could not be read again.
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"{what} is {text!r:.60}, which is no text")
+    return text

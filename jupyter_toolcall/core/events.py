@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -384,6 +385,10 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     raise TypeError(f"{cls.__name__} cannot be written to a journal")
+
+
+check_reply = partial(msgspec.convert, type=Replied)
+"""Raises ValueError, which says where, for JSON data that could not be read back as a reply."""
 
 
 def from_json(data: Any) -> Event:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.errors import Absent, CallError, NotYourTurn, UsageError, checked_text
 from ..core.events import (
     DECISIONS,
     Data,
@@ -61,7 +61,7 @@ def decision_event(
     call does not wait, or has changed since it was shown; CallError where it could not run with
     these arguments; UsageError for an unknown decision.
     """
-    demand_decision(decision)
+    demand_decision(decision, reason)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
@@ -109,8 +109,10 @@ def _question(cursor: Cursor, call_id: str) -> Ask | None:
     return allowed if isinstance(allowed, Ask) else None
 
 
-def demand_decision(decision: str) -> None:
-    """Raise UsageError for a word that is no decision."""
+def demand_decision(decision: str, reason: Any) -> None:
+    """Raise UsageError for a word that is no decision, or a reason that is no text."""
+    if not isinstance(reason, str):
+        checked_text(reason, "the reason")
     if decision not in DECISIONS:
         names = ", ".join(DECISIONS)
         raise UsageError(

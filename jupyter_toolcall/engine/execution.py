@@ -11,20 +11,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
+from ..core import events
 from ..core.call_record import objects_of
 from ..core.errors import Absent, CallError, Lost, NotRun
-from ..core.events import (
-    UNSAID,
-    WITHOUT_RESULT,
-    Data,
-    Decided,
-    Failed,
-    Finished,
-    Interrupted,
-    Made,
-    Outcome,
-    Unknown,
-)
 from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.object_names import produced_names
@@ -54,7 +43,7 @@ from .tool_results import new_object, read_result
 class ToolRun(Record, frozen=True, gc=True):
     """The outcome of a run, and what it printed."""
 
-    outcome: Outcome
+    outcome: events.Outcome
     prints: str = ""
     interrupted: bool = False
     changes: InPlaceChanges = NO_CHANGES
@@ -126,17 +115,17 @@ class ToolExecution:
         values = (*(copied.value for copied in self._copies), *self._subject)
         return not tool.leaves_out_withheld and any(holds_withheld(v, withhold) for v in values)
 
-    def outcome(self, result: Any, description: str) -> Outcome:
+    def outcome(self, result: Any, description: str) -> events.Outcome:
         """Return the outcome for a result of the function and its description."""
-        outcome: Outcome
+        outcome: events.Outcome
         if type(result) in SCALARS and not self._copies:
-            outcome = Data(plain_data(result))
+            outcome = events.Data(plain_data(result))
         else:
             outcome = read_result(result, self.ready, self._copies, self.values)
-        if self._is_hidden and result is not None and not isinstance(outcome, Made):
+        if self._is_hidden and result is not None and not isinstance(outcome, events.Made):
             kind = kind_name(type(result))
             outcome = new_object(result, kind, self.ready, self.values, 0)
-        if isinstance(outcome, Made) and outcome.producer is UNSAID:
+        if isinstance(outcome, events.Made) and outcome.producer is events.UNSAID:
             description = NOT_SENT if self._is_hidden else description
             outcome = replace(outcome, description=description, withheld=self._is_hidden)
         if self._subject:
@@ -146,7 +135,7 @@ class ToolExecution:
                 self.values.hidden_instances.add(version)
         return outcome
 
-    def outcome_of_end(self, end: TaskEnd) -> Outcome:
+    def outcome_of_end(self, end: TaskEnd) -> events.Outcome:
         """Return the outcome of a task that ran in a worker."""
         self.printed.write(end.prints)
         self.worker = end.worker
@@ -161,7 +150,7 @@ class ToolExecution:
             end.result.compute_again = lambda: self._compute_again(ref)
         return outcome
 
-    def _compute_again(self, ref: Made) -> Any:
+    def _compute_again(self, ref: events.Made) -> Any:
         """Run the call again for an object that is lost. Raises Lost where that fails.
 
         Its tool is read-only, so nobody is asked, as in a replay. The new value must have the
@@ -193,26 +182,26 @@ class ToolExecution:
         self.values.notes[ref.digest] = t("computed again: its worker was lost")
         return value
 
-    def outcome_of_error(self, error: BaseException, where: str = "") -> Outcome:
+    def outcome_of_error(self, error: BaseException, where: str = "") -> events.Outcome:
         """Return the outcome of a call that raised an error, or that an executor did not run.
 
         `where` is where a worker's code raised it.
         """
         outcome = _outcome_of(error, self.ready, self.state)
         match outcome:
-            case Failed() if self._is_hidden:
-                return Failed(cell_free_error(error, self.ready.tool))
-            case Unknown() if self._is_hidden:
-                return Unknown("")
-            case Failed(message):
+            case events.Failed() if self._is_hidden:
+                return events.Failed(cell_free_error(error, self.ready.tool))
+            case events.Unknown() if self._is_hidden:
+                return events.Unknown("")
+            case events.Failed(message):
                 self.printed.write(where or traceback_text(error))
                 if self.ready.tool.read_only and UNWRITABLE in message:
-                    return Failed(f"{message}. {READ_ONLY}")
+                    return events.Failed(f"{message}. {READ_ONLY}")
         return outcome
 
-    def ended(self, outcome: Outcome, interrupted: bool, state: State) -> ToolRun:
+    def ended(self, outcome: events.Outcome, interrupted: bool, state: State) -> ToolRun:
         """Return the run, with what the tool changed in place; `state` is that of its turn."""
-        result = None if isinstance(outcome, WITHOUT_RESULT) else outcome
+        result = None if isinstance(outcome, events.WITHOUT_RESULT) else outcome
         copies, recorded = self._copies, self.ready.recorded
         if not copies:
             return ToolRun(outcome, self.printed.text(), interrupted, worker=self.worker)
@@ -246,30 +235,30 @@ def run_tool(
     return execution.ended(outcome, interrupted, state)
 
 
-def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> Outcome:
+def _outcome_of(error: BaseException, ready: PreparedCall, state: State) -> events.Outcome:
     """Return the outcome of a call that raised an error, or that an executor did not run."""
     # An `except` asks the class alone; `isinstance` would ask the exception for its `__class__`.
     try:
         raise error
     except NotBegun:
-        return Interrupted(ran=False)
+        return events.Interrupted(ran=False)
     except KeyboardInterrupt:
-        return Interrupted()
+        return events.Interrupted()
     except InputRequired as required:
         return input_outcome(required, ready)
     except OutcomeUnknown as unknown:
-        return Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
+        return events.Unknown(well_formed((attempt(message_text, unknown)[0] or "")[:4_000]))
     except NotRun as not_run:
         # If the call was to run again, the outcome of its earlier run stays unknown.
         if state.call(ready.call_id).status == "unknown":
-            return Unknown(f"it was to run again: {not_run}")
-        return Failed(str(not_run))
+            return events.Unknown(f"it was to run again: {not_run}")
+        return events.Failed(str(not_run))
     # A tool may raise anything, SystemExit too: all of it is reported, none of it ends the session.
     except BaseException:
-        return Failed(error_text(error))
+        return events.Failed(error_text(error))
 
 
-def _run(execution: ToolExecution, executor: Executor | None) -> tuple[Outcome, bool]:
+def _run(execution: ToolExecution, executor: Executor | None) -> tuple[events.Outcome, bool]:
     """Return the outcome of a call, and whether an interrupt came as it ended."""
     context = context_of(execution.printed)
     with stream_proxies():
@@ -326,7 +315,7 @@ UNKEPT = "gone when the kernel ends: keeping it was interrupted"
 class Execution(Record, frozen=True, gc=True):
     """The outcome of an execution, and the metadata of its entry."""
 
-    outcome: Outcome
+    outcome: events.Outcome
     meta: Mapping[str, Any]
     interrupted: bool
 
@@ -336,7 +325,7 @@ class EarlyEnd:
     """The end of a call that ran ahead of its turn, and is not recorded."""
 
     execution: ToolExecution
-    outcome: Outcome
+    outcome: events.Outcome
     interrupted: bool
     ms: float
     """How long it ran."""
@@ -399,7 +388,7 @@ def _run_notes(ready: PreparedCall, state: State, worker: str) -> list[str]:
 
 
 def _store_new_result(
-    ready: PreparedCall, outcome: Outcome, values: SessionValues, duration: float
+    ready: PreparedCall, outcome: events.Outcome, values: SessionValues, duration: float
 ) -> tuple[str, ...] | None:
     """Store the results; return why some are not stored, None after an interrupt."""
     try:
@@ -419,7 +408,7 @@ def store_results(values: SessionValues, toolbox: Toolbox) -> None:
     """Put into the value store what runs would have put there, had there been one."""
     for entry in values.journal:
         match entry.event:
-            case Finished(call_id) | Decided(call_id, "answer") if entry.verified:
+            case events.Finished(call_id) | events.Decided(call_id, "answer") if entry.verified:
                 call = state_at(values.journal, entry.id).call(call_id)
                 tool = toolbox.get(call.tool)
                 if tool is None or is_worth_storing(tool, entry.meta.get("ms", 0)):

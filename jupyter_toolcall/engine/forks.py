@@ -32,6 +32,8 @@ def entry_at(cursor: Cursor, location: str) -> str:
 
 def entry_before_call(cursor: Cursor, call_id: str) -> str:
     """Return the entry before the first decision on a call, or before its start."""
+    if call_id not in cursor.state.calls and cursor.replay_queue.recorded_end(call_id):
+        raise NotYourTurn(f"this replay has not come to {call_id} yet: run() it first")
     cursor.state.call(call_id)
     about = _about(cursor, call_id)
     return (about[0].parent if about else None) or cursor.head
@@ -69,7 +71,10 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     following = cursor.context.journal.path(cursor.head, after=start)
     if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    return Cursor(cursor.context, start, ReplayQueue(following), fresh)
+    # A replay that has not ended, such as an edit before `run`, is repeated to its end.
+    remaining = cursor.replay_queue.remaining()
+    queue = ReplayQueue(following, following=remaining) if following else remaining
+    return Cursor(cursor.context, start, queue or ReplayQueue(), fresh)
 
 
 def _start(cursor: Cursor, at: str) -> str:
@@ -84,7 +89,7 @@ def edit_cursor(
     `arguments` change those of the call; its other arguments stay. Raises CallError where they
     do not fit.
     """
-    recorded_call, replaying = cursor.state.call(call_id), replay_cursor(cursor, call_id)
+    replaying, recorded_call = replay_cursor(cursor, call_id), cursor.state.call(call_id)
     call = replaying.state.call(call_id)
     has_arguments = recorded_call.started or recorded_call.edited
     before = recorded_call.arguments if has_arguments else replaying.arguments_to_run(call)
@@ -105,7 +110,7 @@ def decide_anew(
     The decision must be one that the call could have got when it was asked for. Raises UsageError
     for an unknown decision, CallError for arguments that do not fit.
     """
-    demand_decision(decision)
+    demand_decision(decision, reason)
     replaying = replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
     return decide_then_replay(
@@ -163,7 +168,9 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
         return ReplayQueue()
     position = turns[len(turns_again) - 1][0] + 1 if turns_again else 0
     superseded = {call_id_of(entry.event) for entry in replayed} - {""}
-    return ReplayQueue(recorded, position, superseded)
+    # What is repeated may be a replay itself that had not ended.
+    earlier = unfinished_replay(journal, recorded[-1].id).remaining() if recorded else None
+    return ReplayQueue(recorded, position, superseded, following=earlier)
 
 
 def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:

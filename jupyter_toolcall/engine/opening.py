@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from ..core.branches import shown_last
-from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError
+from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError, checked_text
 from ..core.events import MAX_RESULT, Made, Opened, Output
 from ..core.journal import Journal
 from ..core.recorded_data import replace
@@ -74,7 +74,7 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
-    _demand_options(inputs, outputs, max_turns, budget)
+    _demand_options(inputs, outputs, breaks, max_turns, budget)
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
@@ -91,7 +91,7 @@ def open_session(
         chosen.name,
         tuple(_input(key, *pair, values, max_result) for key, pair in described.items()),
         {key: _output(key, *pair, box) for key, pair in wanted_outputs.items()},
-        well_formed(system),
+        well_formed(checked_text(system, "system")),
         instances=_instances(box, values),
         max_result=max_result,
     )
@@ -114,13 +114,15 @@ def open_session(
     return context, _without_secrets(opened, context)
 
 
-def _demand_options(inputs: Any, outputs: Any, max_turns: Any, budget: Any) -> None:
+def _demand_options(inputs: Any, outputs: Any, breaks: Any, max_turns: Any, budget: Any) -> None:
     """Raise UsageError, which names the option, where a value is of another type."""
     for option, value in (("inputs", inputs), ("outputs", outputs)):
-        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        if not isinstance(value, Mapping) or not all(isinstance(k, str) and k for k in value):
             raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
     if max_turns is not None:
         checked_count(max_turns, "max_turns")
+    for glob in breaks if isinstance(breaks, (list, tuple, set)) else (breaks,):
+        checked_text(glob, "a glob of breaks")
     if not isinstance(budget, Budget | None):
         raise UsageError(f"budget: {budget!r:.60} is no Budget, such as Budget(calls=40)")
 
@@ -261,6 +263,8 @@ def tools_make(cls: type, toolbox: Toolbox) -> bool:
 
 def data_output(kind: Any, description: str, toolbox: Toolbox) -> Output | None:
     """Return an output that the model hands over as data; None for a type that is none."""
+    # A NewType is data of the type that it names.
+    kind = getattr(kind, "__supertype__", kind)
     if isinstance(kind, str):
         kind = type_from_text(kind, {name: cls for cls, name in toolbox.kinds.items()})
     if not (schema := data_schema(kind, toolbox.kinds)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..core.errors import NotYourTurn, UsageError
+from ..core.errors import NotYourTurn, UsageError, checked_text
 from ..core.events import Call
 from ..core.interface_text import t
 from ..core.journal_entries import Entry
@@ -109,7 +109,7 @@ def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterabl
     demand_model_turn(cursor)
     if isinstance(text, Reply):
         return record_reply(cursor, text, cursor.request, at=cursor.context.clock())
-    text = text or ""
+    text = checked_text(text or "", "the reply")
     tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
     if not text.strip() and not tool_calls:
         raise UsageError("the reply is empty; say something, or call a tool")

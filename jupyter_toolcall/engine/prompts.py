@@ -10,7 +10,7 @@ from typing import Any
 from ..core.branch_names import QUESTION
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
-from ..core.errors import NotYourTurn, Unfinished, UsageError
+from ..core.errors import NotYourTurn, Unfinished, UsageError, checked_text
 from ..core.events import Asked, Finished, Interrupted, Made, Opened, Output, Replied
 from ..core.interrupts import Hold, attempt
 from ..core.recorded_data import replace
@@ -35,9 +35,7 @@ from .session_values import RESULT
 
 def record_prompt(cursor: Cursor, text: str) -> None:
     """Record a prompt. Raises NotYourTurn while a call has no result."""
-    if not isinstance(text, str):
-        raise UsageError(f"the prompt is {text!r:.60}, which is no text")
-    if not text.strip():
+    if not checked_text(text, "the prompt").strip():
         raise UsageError("the prompt is empty; say what is to be done")
     cursor.context.secrets.refresh()
     cursor.context.person_rules.end_run()

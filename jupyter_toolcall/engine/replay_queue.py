@@ -6,23 +6,11 @@ A recorded entry is skipped if its call was decided on, or run, after the replay
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from ..core import events
 from ..core.call_record import CallRecord
-from ..core.events import (
-    Data,
-    Decided,
-    Event,
-    Failed,
-    Finished,
-    InputNeeded,
-    Outcome,
-    Replied,
-    Started,
-    Uses,
-    ended_call,
-)
 from ..core.journal_entries import Entry
 from ..core.state import State
 
@@ -67,11 +55,17 @@ class ReplayQueue:
         self.stopped_at = -1
         return self.next(open_calls)
 
-    def recorded_end(self, call_id: str) -> tuple[Entry, Outcome] | None:
+    def remaining(self) -> ReplayQueue | None:
+        """Return a queue of the entries that are still to come; None where none are."""
+        if self.position >= len(self.entries):
+            return self.following and self.following.remaining()
+        return replace(self, superseded={*self.superseded}, stopped_at=-1)
+
+    def recorded_end(self, call_id: str) -> tuple[Entry, events.Outcome] | None:
         """Return the recorded end of a call that is still to come, and its outcome."""
         for index in range(self.position, len(self.entries)):
             event = (entry := self.entries[index]).event
-            if isinstance(event, Finished) and ended_call(event) == call_id:
+            if isinstance(event, events.Finished) and events.ended_call(event) == call_id:
                 return entry, event.outcome
         return None
 
@@ -85,7 +79,7 @@ class ReplayQueue:
         after = next(self._events_after(call_id), None)
         if after is None or not (after.is_effective and self.entries[self.position].verified):
             return False
-        return isinstance(after.event, Finished) and ended_call(after.event) == ""
+        return isinstance(after.event, events.Finished) and events.ended_call(after.event) == ""
 
     def has_unknown_outcome(self, call_id: str) -> bool:
         """Return whether a call that starts here never ended: its outcome was unknown.
@@ -95,55 +89,55 @@ class ReplayQueue:
         is_responded = False
         for entry in self._events_after(call_id):
             event = entry.event
-            if not (is_responded and isinstance(event, Started)) and not _is_round(event):
-                return ended_call(event) == "" or not isinstance(event, Finished)
-            is_responded = isinstance(event, Decided)
+            if not (is_responded and isinstance(event, events.Started)) and not _is_round(event):
+                return events.ended_call(event) == "" or not isinstance(event, events.Finished)
+            is_responded = isinstance(event, events.Decided)
         return True
 
     def _events_after(self, call_id: str) -> Iterator[Entry]:
         """Yield the entries of a call after the next entry: all come before the next reply."""
         for entry in islice(self.entries, self.position + 1, None):
-            if isinstance(entry.event, Replied):
+            if isinstance(entry.event, events.Replied):
                 return
             if call_id_of(entry.event) == call_id:
                 yield entry
 
 
-def _is_round(event: Event) -> bool:
+def _is_round(event: events.Event) -> bool:
     """Return whether an event is a round of input of a call, or the response to one."""
     match event:
-        case Finished(outcome=InputNeeded()):
+        case events.Finished(outcome=events.InputNeeded()):
             return True
-        case Decided(round=number):
+        case events.Decided(round=number):
             return number > 0
     return False
 
 
-def call_id_of(event: Event) -> str:
+def call_id_of(event: events.Event) -> str:
     """Return the id of the call that an event is about; "" for what is about none."""
     match event:
-        case Decided(call_id) | Started(call_id) | Finished(call_id):
+        case events.Decided(call_id) | events.Started(call_id) | events.Finished(call_id):
             return call_id
     return ""
 
 
-def can_follow(event: Event, state: State) -> bool:
+def can_follow(event: events.Event, state: State) -> bool:
     """Return whether an event may follow in a state."""
     match event:
-        case Decided(call_id, approval_digest=approval_digest):
+        case events.Decided(call_id, approval_digest=approval_digest):
             call = state.calls.get(call_id)
             return call_id in state.open and not (call is not None and call.allows(approval_digest))
-        case Started(call_id, approval_digest=approval_digest):
+        case events.Started(call_id, approval_digest=approval_digest):
             by_policy = approval_digest != ""
             return call_id in state.open and (
                 by_policy or state.calls[call_id].status == "approved"
             )
-        case Finished(call_id):
+        case events.Finished(call_id):
             return call_id in state.open
     return not state.open
 
 
-def same_objects(uses: Uses, recorded_state: State, now: State) -> bool:
+def same_objects(uses: events.Uses, recorded_state: State, now: State) -> bool:
     """Return whether the objects that a call names are now what they were when it ran."""
     return all(
         recorded_state.produced_object(producer) == now.produced_object(producer)
@@ -168,8 +162,8 @@ def results_changed(recorded_state: State, now: State) -> bool:
 def read_by_model(call: CallRecord) -> object:
     """Return what a model reads in a result: its data, its error, or the names of its objects."""
     match call.outcome:
-        case Data(data):
+        case events.Data(data):
             return "data", data
-        case Failed(message):
+        case events.Failed(message):
             return "failed", message
     return call.result, call.changed

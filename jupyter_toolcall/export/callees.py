@@ -9,11 +9,12 @@ import dis
 import inspect
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from ..sources.file_tools import Folder
+from ..tools.python_tools import takes_keywords
 from ..tools.tool import Origin, Tool
 from .code import Code, Need, Unwritable, call, reference, written
 
@@ -28,8 +29,8 @@ class Callee:
     head: Code | None
     """None for a method of an object that is an argument."""
     method: str = ""
-    first: tuple[str, ...] = ()
-    """Arguments that have no name in the call, in their order."""
+    first: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments that have no name in the call, in their order, with their defaults."""
     many: str = ""
     named: str = ""
     awaited: bool = False
@@ -42,8 +43,11 @@ class Callee:
     def called(self, arguments: Mapping[str, Code], subject: Code | None = None) -> Code:
         """Return the call with these arguments, on an object where it is a method of one."""
         remaining = dict(arguments)
-        first = [remaining.pop(name) for name in self.first if name in remaining]
-        first += _opened("*", remaining.pop(self.many, None))
+        first = list(_opened("*", remaining.pop(self.many, None)))
+        for name, default in reversed([*self.first.items()]):
+            # What was left out is written where another one stands behind it.
+            if name in remaining or first:
+                first.insert(0, remaining.pop(name) if name in remaining else written(default))
         keywords = list(_opened("**", remaining.pop(self.named, None)))
         head = self.head or subject
         if head is None:
@@ -93,12 +97,15 @@ def shape_of(function: Any) -> Callee:
     parameters, bare = [*signature.parameters.values()], inspect.unwrap(function)
     many = next((p.name for p in parameters if p.kind is _Parameter.VAR_POSITIONAL), "")
     named = next((p.name for p in parameters if p.kind is _Parameter.VAR_KEYWORD), "")
-    kinds = (_Parameter.POSITIONAL_ONLY, *([_Parameter.POSITIONAL_OR_KEYWORD] if many else []))
-    first = tuple(p.name for p in parameters if p.kind in kinds)
-    gives: Gives = "items" if inspect.isgeneratorfunction(function) else _gives(signature)
+    by_position = many or not (named or takes_keywords(function))
+    kinds = [_Parameter.POSITIONAL_ONLY, *[_Parameter.POSITIONAL_OR_KEYWORD] * bool(by_position)]
+    first = {p.name: p.default for p in parameters if p.kind in kinds}
+    is_async = inspect.iscoroutinefunction(bare) or inspect.isasyncgenfunction(bare)
+    is_generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    gives: Gives = "items" if is_generator else _gives(signature)
     if gives == "unsure" and _returns_nothing(bare):
         gives = "nothing"
-    return Callee(None, "", first, many, named, inspect.iscoroutinefunction(bare), gives)
+    return Callee(None, "", first, many, named, is_async, gives)
 
 
 def _gives(signature: inspect.Signature) -> Gives:
@@ -127,7 +134,7 @@ def _returns_nothing(function: Any) -> bool:
 
 def _without_first(shape: Callee) -> Callee:
     """A method's first parameter is the object before the dot."""
-    return replace(shape, first=shape.first[1:])
+    return replace(shape, first=dict([*shape.first.items()][1:]))
 
 
 # -- from text ------------------------------------------------------------------------------
@@ -136,12 +143,13 @@ def _without_first(shape: Callee) -> Callee:
 def function_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
     """Return the function of a definition that is only read; it is never called.
 
-    Its decorators and defaults are left out and its annotations stay texts, so that nothing of
-    the file runs.
+    Its decorators are left out, its annotations stay texts, and a default is kept only if it is a
+    literal, so that nothing of the file runs. NotImplemented, which no code says, is any other.
     """
     bare, arguments = copy.copy(node), copy.copy(node.args)
-    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
-    arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
+    literal, unsaid = ast.Constant, ast.Name("NotImplemented", ast.Load())
+    arguments.defaults = [d if isinstance(d, literal) else unsaid for d in arguments.defaults]
+    arguments.kw_defaults = [default and literal(None) for default in arguments.kw_defaults]
     bare.decorator_list, bare.args = [], arguments
     module = ast.fix_missing_locations(ast.Module([bare], []))
     code = compile(

@@ -427,31 +427,30 @@ def _by_attributes(value: Any, cls: Any, head: Code, inner: Callable[[Any], Code
     return call(MADE, [head], {name: inner(item) for name, item in vars(value).items()})
 
 
-MADE = Code("_made")
-"""The function of a script that makes an instance out of its attributes."""
+MADE, FILL_IN, ITEMS = (Code(name) for name in ("_made", "_fill_in", "_items"))
+"""The functions of a script that make an instance out of its attributes, stand for a value which
+the script does not have, and read an asynchronous generator."""
 
 
-MADE_TEXT = '''\
+HELPERS: Mapping[str, str] = {
+    MADE.text: '''\
 def _made(cls, /, **attributes):
     """Return an instance of a class with these attributes."""
     made = cls.__new__(cls)
     made.__dict__.update(attributes)
     return made
-'''
-
-
-FILL_IN = Code("_fill_in")
-"""The function of a script that stands for a value which the script does not have."""
-
-
-FILL_IN_TEXT = '''\
+''',
+    FILL_IN.text: '''\
 def _fill_in(what):
     """Stop the script at a value that it does not have."""
     raise NotImplementedError(f"{what}; write the value in place of this _fill_in(...)")
-'''
-
-
-HELPERS: Mapping[str, str] = {MADE.text: MADE_TEXT, FILL_IN.text: FILL_IN_TEXT}
+''',
+    ITEMS.text: '''\
+async def _items(generator):
+    """Return the items of an asynchronous generator as a list."""
+    return [item async for item in generator]
+''',
+}
 """The functions that a script may need, by name."""
 
 

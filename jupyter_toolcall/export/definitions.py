@@ -302,6 +302,10 @@ def _changed(node: ast.stmt) -> Iterator[str]:
             yield name
         case ast.AugAssign(ast.Name(name)):
             yield name
+        case ast.FunctionDef(decorator_list=marks):
+            # As of `functools.singledispatch`: `@area.register`, or with a class.
+            named = (ast.unparse(mark).partition("(")[0].partition(".") for mark in marks)
+            yield from (name for name, _, method in named if method == "register")
     is_assignment = isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete))
     for part in ast.walk(node) if is_assignment else ():
         if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):

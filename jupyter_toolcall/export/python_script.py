@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.text import count_text, visible_text
-from .code import FILL_IN, FILL_IN_TEXT, HELPERS
+from .code import HELPERS
 from .file_marks import MARK
 from .script import Line, MessageText, Script
 
@@ -38,7 +38,7 @@ def statements(script: Script) -> str:
     What they use is at hand in the notebook, but for what copies and what stops at a value that
     is missing.
     """
-    head = [COPIES] * script.calls("deepcopy") + [FILL_IN_TEXT] * script.calls(FILL_IN.text)
+    head = [COPIES] * script.calls("deepcopy") + _helpers(script)
     return "\n".join([*head, *map(line_text, script.lines)])
 
 
@@ -68,11 +68,14 @@ def definitions(script: Script) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _helpers(script: Script) -> list[str]:
+    return [text for name, text in HELPERS.items() if script.calls(name)]
+
+
 def _blocks(script: Script) -> str:
     """Functions and classes stand apart, constants together."""
     text, tall = "", False
-    helpers = (text for name, text in HELPERS.items() if script.calls(name))
-    for block in (*script.definitions.blocks, *helpers):
+    for block in (*script.definitions.blocks, *_helpers(script)):
         body = block.strip("\n")
         is_tall = "\n" in body
         text += ("\n\n\n" if tall or is_tall else "\n") * bool(text) + body

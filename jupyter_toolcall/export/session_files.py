@@ -14,14 +14,7 @@ from ..core.errors import BrokenJournal, ToolcallError, UsageError
 from ..core.journal import Journal
 from ..core.text import progress_bar
 from ..engine.cursor import Cursor
-from ..storage.notebook_files import (
-    NotebookSession,
-    cell_sources,
-    damage_refused,
-    join_sessions,
-    saved_sessions,
-    session_labels,
-)
+from ..storage import notebook_files
 from ..view.contract import Rows
 from ..view.message_rows import LIMIT
 from ..view.view_rows import all_rows
@@ -55,7 +48,7 @@ def sessions(path: Path, tool_names: ToolNames) -> tuple[FileSession, ...]:
     Raises ToolcallError for a file that holds none, or that was changed.
     """
     try:
-        with damage_refused():
+        with notebook_files.damage_refused():
             suffix = path.suffix
             result = tuple(_journal(path) if suffix == ".jsonl" else _notebook(path, tool_names))
     except BrokenJournal as error:
@@ -97,7 +90,7 @@ def written(
         for session_file in held:
             path = target.with_name(f"{stem}-{session_file.label}{ending}")
             try:
-                with damage_refused():
+                with notebook_files.damage_refused():
                     at = export(session_file.session, path if many else target, kind.name, force)
             except BrokenJournal as error:
                 raise UsageError(f"{source}: {session_file.where}: {error}") from None
@@ -130,11 +123,11 @@ def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -
 
 
 def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
-    saved = saved_sessions(path)
-    held = join_sessions(saved, str(path), "")
+    saved = notebook_files.saved_sessions(path)
+    held = notebook_files.join_sessions(saved, str(path), "")
     heads = [held.names.get(session.data["journal"]["head"], "") for session in saved]
     ways = {head: {e.id for e in held.journal.path(head)} for head in heads if head}
-    code = [source or "" for source in cell_sources(path)]
+    code = [source or "" for source in notebook_files.cell_sources(path)]
     tools = [_tools_of(source, tool_names) for source in code]
     for saved_session, head in zip(saved, heads, strict=True):
         # A session that another one continues is a part of that one.
@@ -145,7 +138,7 @@ def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
 
 
 def _held(
-    saved: NotebookSession,
+    saved: notebook_files.NotebookSession,
     journal: Journal,
     head: str,
     path: Path,
@@ -157,7 +150,7 @@ def _held(
     notes = {row.name: row.note for row in rows.objects if not row.branch}
     source = SavedSession(cursor, code, tools, notes)
     session = ExportedSession(cursor, source, rows, exact=False)
-    return FileSession(session_labels(saved), session, saved.where)
+    return FileSession(notebook_files.session_labels(saved), session, saved.where)
 
 
 def _result_texts(rows: Rows) -> dict[str, str]:

@@ -11,21 +11,9 @@ from typing import Any
 
 from jsonschema_rs import is_valid
 
+from ..core import events
 from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
-from ..core.events import (
-    Asked,
-    Data,
-    Decided,
-    Failed,
-    Finished,
-    Interrupted,
-    Made,
-    Many,
-    Opened,
-    Replied,
-    ended_call,
-)
 from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
@@ -40,6 +28,7 @@ from ..view.previews import preview
 from .callees import Callee
 from .code import (
     DEEPEST,
+    ITEMS,
     MAIN,
     Code,
     Unwritable,
@@ -175,7 +164,7 @@ def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     """Return the assignments that take a call's result apart. Raises Unwritable."""
     outcome, produced = ran.outcome, ran.produced
     new = [ref for ref in produced if not ref.changed and draft.wants_object(ref)]
-    if isinstance(outcome, Many) and is_bare_list(outcome):
+    if isinstance(outcome, events.Many) and is_bare_list(outcome):
         inside = (ref for ref in outcome.objects if not ref.changed)
         targets = [draft.variable_of(ref) if ref in produced else "_" for ref in inside]
         return assigned([*targets, *(["*_"] if outcome.unnamed else [])], code, many=True)
@@ -184,7 +173,7 @@ def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     if ran.data is None:
         return code
     result = draft.result(ran)
-    if not isinstance(outcome, Many):
+    if not isinstance(outcome, events.Many):
         return assigned([result], code)
     # An iterator and a set have no positions: their items are taken once.
     spread = any(type(path[0]) is type(how[0]) is int for path, how in _steps(outcome) if how)
@@ -198,7 +187,7 @@ def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
     return joined("", [assigned([result], code), *parts], "", "\n")
 
 
-def _steps(outcome: Many) -> list[tuple[Path, Access]]:
+def _steps(outcome: events.Many) -> list[tuple[Path, Access]]:
     """Return for each object of a result how it is reached."""
     access = outcome.access or tuple((None,) * len(path) for path in outcome.paths)
     return [*zip(outcome.paths, access, strict=False)]
@@ -225,7 +214,7 @@ def _may_change(draft: Draft, ran: CallRecord, callee: Callee) -> bool:
     """Return whether the new object may be the one that a method was called on, changed."""
     name = ran.arguments.get(draft.receiver(ran))
     ref = draft.state.objects.get(name) if isinstance(name, str) else None
-    if not isinstance(ran.outcome, Made) or ref is None or callee.gives == "value":
+    if not isinstance(ran.outcome, events.Made) or ref is None or callee.gives == "value":
         return False
     return ref.kind == ran.outcome.kind and not draft.source.is_shared(ref)
 
@@ -245,6 +234,8 @@ def _changed(
 def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
     if not (callee.awaited or callee.gives == "items"):
         return code
+    if callee.awaited and callee.gives == "items":
+        code = call(ITEMS, [code])
     if callee.awaited and draft.awaits:
         return Code(f"await {code.text}", code.needs)
     return call(of_module("asyncio", "asyncio.run") if callee.awaited else Code("list"), [code])
@@ -287,7 +278,7 @@ class _ObjectCopies:
 FILL, CHECK = "FILL IN: ", "CHECK: "
 
 
-def beginning(draft: Draft, opened: Opened) -> Iterator[Line]:
+def beginning(draft: Draft, opened: events.Opened) -> Iterator[Line]:
     """Yield what is at hand from an opening on, as far as it is new."""
     for _, ref in opened.inputs:
         if ref.producer not in draft.there and draft.wants_object(ref):
@@ -298,7 +289,7 @@ def beginning(draft: Draft, opened: Opened) -> Iterator[Line]:
             yield _instance(draft, name, digest)
 
 
-def input_line(draft: Draft, ref: Made, variable: str = "") -> Line:
+def input_line(draft: Draft, ref: events.Made, variable: str = "") -> Line:
     """Return the line that gives an object: its value, or what the person has to fill in."""
     draft.there.add(ref.producer)
     to = draft.variable_of(ref)
@@ -313,7 +304,7 @@ def input_line(draft: Draft, ref: Made, variable: str = "") -> Line:
     return Line(assigned([to], code), behind=behind)
 
 
-def _looks(draft: Draft, ref: Made) -> str:
+def _looks(draft: Draft, ref: events.Made) -> str:
     """Return how a value looks: its shape, or its text."""
     shown = preview(draft.value(ref))
     return shown.caption if "×" in shown.caption else shown.text[:80]
@@ -350,7 +341,7 @@ def _unwritten(
 def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call came to that does not run here: its result, as it was recorded."""
     comments = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
-    if isinstance(call.outcome, Data):
+    if isinstance(call.outcome, events.Data):
         yield Line(assigned([draft.result(call)], written(call.outcome.data)), comments)
         return
     objects = (ref for ref in objects_of(call.outcome) if ref.producer not in draft.there)
@@ -381,7 +372,7 @@ def script_of(
     path = cursor.context.journal.path(cursor.head)
     names = variables(cursor.state.names, reserved)
     draft = Draft(source, cursor, names, reserved, only, awaits)
-    opened = next((e.event for e in path if isinstance(e.event, Opened)), Opened())
+    opened = next((e.event for e in path if isinstance(e.event, events.Opened)), events.Opened())
     input_lines = tuple(beginning(draft, opened))
     parts = tuple(part for entry in path for part in _parts(draft, entry, cursor.context.journal))
     saved = tuple(_saved(draft)) if only is None else ()
@@ -394,19 +385,19 @@ def script_of(
 def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText | Line]:
     """Yield what an entry says or does."""
     match entry.event:
-        case Opened() as opened:
+        case events.Opened() as opened:
             yield from beginning(draft, opened)
-        case Asked(text, by) if draft.only is None:
+        case events.Asked(text, by) if draft.only is None:
             yield MessageText("You" if by == "person" else "Session", text)
-        case Replied() as reply if draft.only is None:
+        case events.Replied() as reply if draft.only is None:
             text = reply.text if reply.said is None else reply.said
             if text.strip():
                 yield MessageText("Model", text)
-        case Finished() | Decided() as event if call_id := ended_call(event):
+        case events.Finished() | events.Decided() as event if call_id := events.ended_call(event):
             state, how = state_at(journal, entry.id), ""
-            if isinstance(event, Finished) and event.by == "program":
+            if isinstance(event, events.Finished) and event.by == "program":
                 how = "your program gave its result"
-            elif isinstance(event, Decided) and event.decision == "answer":
+            elif isinstance(event, events.Decided) and event.decision == "answer":
                 how = "you gave its result"
             if draft.wants_call(call_id):
                 yield from _ended(draft, state.calls[call_id], how)
@@ -416,7 +407,7 @@ def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call did; `how` says who gave its result in the place of its tool."""
     how = how or ("its tool asked you for input" if call.rounds else "")
     is_tool = call.tool in draft.cursor.context.toolbox
-    if isinstance(call.outcome, (Failed, Interrupted)):
+    if isinstance(call.outcome, (events.Failed, events.Interrupted)):
         yield Line(comments=(call_line(call),))
     elif is_tool and how:
         yield from handed(draft, call, how)

@@ -6,19 +6,20 @@ them at a time, and its journal is all that the next one needs.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from ..core.digests import digest
 from ..core.errors import Stopped, ToolcallError, UsageError
 from ..core.events import Opened
-from ..core.interrupts import Hold
+from ..core.interrupts import Hold, attempt
 from ..core.journal import Journal
 from ..core.state import AskModel
 from ..core.text import visible_text
@@ -104,7 +105,8 @@ class SessionSetup:
     def tools(self) -> Toolbox:
         """The tools, created once in each process."""
         toolbox: Any = self.toolbox
-        creates = is_factory(toolbox) or isinstance(toolbox, partial)
+        # A function may have parameters, each with a default.
+        creates = not attempt(lambda: inspect.signature(toolbox).bind())[1]
         tools: Toolbox = toolbox() if creates else toolbox
         return tools
 
@@ -120,11 +122,10 @@ class SessionSetup:
         return open_session(self.tools, self.replies, journal=journal, **self.options)
 
 
-def is_factory(value: object) -> bool:
+def is_factory(value: Any) -> bool:
     """Return whether a value is a class, or a function without parameters, and so no model."""
-    code = getattr(value, "__code__", None)
-    is_bare = code is not None and code.co_argcount == 0 and not code.co_flags & 0x04
-    return is_bare or isinstance(value, type)
+    parameters = attempt(lambda: inspect.signature(value).parameters)[0]
+    return parameters == {} or isinstance(value, type)
 
 
 @dataclass(frozen=True, slots=True)

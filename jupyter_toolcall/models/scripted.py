@@ -51,7 +51,8 @@ class Scripted:
     """
 
     def __init__(self, items: Iterable[Item], name: str = "scripted") -> None:
-        self.items = tuple(_turn(item) for item in items)
+        # One text is one reply, and not one for each of its letters.
+        self.items = tuple(map(_turn, [items] if isinstance(items, str) else items))
         self.name = name
         self._selects = any(tool == SELECT for _, calls in self.items for tool, _ in calls)
 

@@ -20,7 +20,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.call_record import ArgumentOrigin
 from ..core.digests import encode, readable_json
-from ..core.errors import UsageError
+from ..core.errors import UsageError, checked_text
 from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.json_data import mapped
@@ -129,17 +129,18 @@ class Rule:
             raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {names}")
         if not isinstance(self.tool, str):
             raise UsageError(f"{self.tool!r:.60} is no name of a tool; give its name as a text")
+        checked_text(self.reason, "the reason of a rule")
         for label in self.origins or ():
             if label not in LABELS or isinstance(self.origins, str):
-                names = ", ".join(LABELS)
-                raise UsageError(f"{label!r:.60} is no origin of a value; origins=[...] of {names}")
+                what = f"{label!r:.60} is no origin of a value"
+                raise UsageError(f"{what}; origins=[...] of {', '.join(LABELS)}")
         if self.scope not in get_args(Scope):
             raise UsageError(f"{self.scope!r:.60} is no scope of a rule")
         ends_with_run = self.until == "run" and self.scope == "session"
         for day in filter(None, ("" if ends_with_run else self.until, self.made)):
             try:
                 _time(day)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError, TypeError):
                 raise UsageError(f"{day!r:.60} is no date; write 2026-12-24") from None
         if not isinstance(self.arguments, Mapping):
             raise UsageError(f"the rule for {self.tool}: write its arguments as {{name: schema}}")
@@ -181,11 +182,10 @@ class Rule:
 
     def _no_answer(self, origins: Origins) -> Answer | None:
         """Return why a rule of the panel does not run a call; other rules just do not fit it."""
-        doubtful = origins().doubtful
-        if not self.scope or self.decision != "run" or doubtful is None:
+        pair = origins().doubtful
+        if not self.scope or self.decision != "run" or pair is None:
             return None
-        name, origin = doubtful[0], str(doubtful[1])
-        return "ask", t("The rule %1 does not decide: %2 is %3.", repr(self.label), name, origin)
+        return "ask", t("The rule %1 does not decide: %2 is %3.", repr(self.label), *map(str, pair))
 
     def _unknown_argument(self, tool: Tool) -> str:
         """Return an argument of the rule that the tool cannot have, "" where there is none."""

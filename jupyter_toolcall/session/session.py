@@ -6,10 +6,11 @@ returns, and the session stays as it is until somebody does.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from ..compare.alignment import compare
 from ..compare.comparison import Comparison
@@ -24,7 +25,7 @@ from ..core.branches import (
     name_branch,
 )
 from ..core.call_record import CallRecord
-from ..core.errors import UsageError
+from ..core.errors import UsageError, checked_text
 from ..core.events import MAX_RESULT, Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import lineage
@@ -39,7 +40,6 @@ from ..engine import (
     verification,
 )
 from ..engine.cursor import Cursor
-from ..engine.decisions import decision_event
 from ..engine.exchanges import Exchange, exchanges
 from ..engine.opening import Described, load_session, open_session, save_session
 from ..rules.approval_policy import Approve
@@ -149,19 +149,22 @@ class Session:
             max_result=max_result,
             budget=budget,
         )
-        self.name, self._panel = name or "", None
+        self.name, self._panel = checked_text(name or "", "name"), None
         self.cursor = Cursor(context, context.journal.append(None, opened).id)
 
     @classmethod
-    def here(cls, cursor: Cursor, name: str) -> Session:
+    def here(cls, cursor: Cursor, name: str) -> Self:
         """Return the session of a cursor."""
         session = cls.__new__(cls)
         session.name, session.cursor, session._panel = name, cursor, None
         return session
 
-    def at(self, cursor: Cursor) -> Session:
-        """Return the session of another cursor of the same journal."""
-        return Session.here(cursor, self.name)
+    def at(self, cursor: Cursor) -> Self:
+        """Return the session of another cursor of the same journal, of the same class."""
+        session = copy.copy(self)
+        vars(session).update(cursor=cursor, _panel=None)
+        vars(session).pop("_ipython_display_", None)
+        return session
 
     @classmethod
     def map(
@@ -204,7 +207,7 @@ class Session:
 
     # -- prompts and decisions -----------------------------------------------------------
 
-    def ask(self, text: str) -> Session:
+    def ask(self, text: str) -> Self:
         """Record a prompt and return this session; `run` sends it.
 
         Args:
@@ -217,7 +220,7 @@ class Session:
         prompts.record_prompt(self.cursor, text)
         return self
 
-    def run(self) -> Session:
+    def run(self) -> Self:
         """Continue to the next pause: a decision is needed, or the model asks for nothing more.
 
         Raises:
@@ -227,12 +230,12 @@ class Session:
         prompts.run_to_pause(self.cursor)
         return self
 
-    def step(self) -> Session:
+    def step(self) -> Self:
         """Take one step, if it needs no decision."""
         prompts.run_step(self.cursor)
         return self
 
-    def tell(self, text: str) -> Session:
+    def tell(self, text: str) -> Self:
         """Record a prompt, and continue to the next pause: `ask(text).run()`."""
         return self.ask(text).run()
 
@@ -245,7 +248,7 @@ class Session:
         result: Any = None,
         reason: str = "",
         bound: str | None = None,
-    ) -> Session:
+    ) -> Self:
         """Decide on a call that waits, and record the decision; `run` continues.
 
         Args:
@@ -264,18 +267,18 @@ class Session:
             UsageError: There is no such decision.
         """
         self.cursor.refresh()
-        event = decision_event(
+        event = decisions.decision_event(
             self.cursor, id_of(call_id), decision, arguments, result, reason, bound
         )
         decisions.record_decisions(self.cursor, event)
         return self
 
-    def approve_all(self, calls: Mapping[Any, str]) -> Session:
+    def approve_all(self, calls: Mapping[Any, str]) -> Self:
         """Approve exactly these calls, each by its approval digest, or none; as `decide`."""
         decisions.decide_all(self.cursor, {id_of(call): calls[call] for call in calls}, "approve")
         return self
 
-    def keep_result(self, call: Any, *, bound: str | None = None, rest: bool = False) -> Session:
+    def keep_result(self, call: Any, *, bound: str | None = None, rest: bool = False) -> Self:
         """Keep the recorded result of a call that may have run, in place of running it again.
 
         With `rest` all recorded entries after it are kept too. Raises NotYourTurn where the
@@ -285,11 +288,11 @@ class Session:
         decisions.keep_result(self.cursor, id_of(call), bound, rest)
         return self
 
-    def begin_new(self) -> Session:
+    def begin_new(self) -> Self:
         """Return a session that asks the last prompt again. Raises NotYourTurn without one."""
         return self.at(prompts.start_over(self.cursor))
 
-    def reply(self, text: str | Reply | None = "", *calls: person_model.Pair) -> Session:
+    def reply(self, text: str | Reply | None = "", *calls: person_model.Pair) -> Self:
         """Record a reply in the model's place; `run` continues.
 
         Args:
@@ -306,7 +309,7 @@ class Session:
 
     # -- branches ----------------------------------------------------------------------
 
-    def fork(self, at: Any = None) -> Session:
+    def fork(self, at: Any = None) -> Self:
         """Return a session that continues from an earlier point, on a branch of its own.
 
         Args:
@@ -315,7 +318,7 @@ class Session:
         """
         return self.at(forks.fork_cursor(self.cursor, at and id_of(at)))
 
-    def replay(self, at: Any = None, fresh: bool = False) -> Session:
+    def replay(self, at: Any = None, fresh: bool = False) -> Self:
         """Return a session that replays what is recorded. Nothing happens before `run`.
 
         Calls with the same inputs take their cached results; the others run. A replay in which
@@ -329,7 +332,7 @@ class Session:
         self.cursor.refresh()
         return self.at(forks.replay_cursor(self.cursor, at and id_of(at), fresh))
 
-    def edit(self, call_id: Any, /, **arguments: Any) -> Session:
+    def edit(self, call_id: Any, /, **arguments: Any) -> Self:
         """Return a session that replays this one with other arguments to one call.
 
         That call runs, and the calls that depend on it; the others take their cached results.
@@ -353,7 +356,7 @@ class Session:
         arguments: Mapping[str, Any] | None = None,
         result: Any = None,
         reason: str = "",
-    ) -> Session:
+    ) -> Self:
         """Return a session that replays this one with another decision on one call.
 
         It is `decide` for a call that has a result. Nothing happens before `run`.
@@ -378,7 +381,7 @@ class Session:
         self.cursor.refresh()
         return verification.verify_cursor(self.cursor)
 
-    def checkout(self, head: str) -> Session:
+    def checkout(self, head: str) -> Self:
         """Move this session to another head, and return it.
 
         A session that is loaded, or whose cells run again, is on the branch that was chosen last,
@@ -395,12 +398,12 @@ class Session:
         choose_branch(self.journal, self.cursor.head)
         return self
 
-    def name_branch(self, name: str, of: str | None = None) -> Session:
+    def name_branch(self, name: str, of: str | None = None) -> Self:
         """Name this branch, or the branch `of`. Raises UsageError for an invalid name."""
         name_branch(self.journal, self.head, str(name), of)
         return self
 
-    def hide_branch(self, name: str) -> Session:
+    def hide_branch(self, name: str) -> Self:
         """Hide a branch; nothing is deleted.
 
         Args:
@@ -412,7 +415,7 @@ class Session:
         hide_branch(self.journal, self.head, name)
         return self
 
-    def show_branch(self, name: str) -> Session:
+    def show_branch(self, name: str) -> Self:
         """Show a hidden branch again.
 
         Args:
@@ -702,7 +705,7 @@ class Session:
         approve: Approve = "ask",
         executor: AnyExecutor | None = None,
         jobs: int = 1,
-    ) -> Session:
+    ) -> Self:
         """Return the session in a file, at its newest entry.
 
         A session that `Session(journal=path)` created continues in its file: new events are
@@ -726,13 +729,12 @@ class Session:
         """
         described = inputs or {}
         cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)
-        return Session.here(cursor, "")
+        return cls.here(cursor, "")
 
-    def shown(self) -> Session:
+    def shown(self) -> Self:
         """Return this session without its automatic display, since a panel shows it already."""
         session = self.at(self.cursor)
-        on_display = {"_ipython_display_": lambda: session.__dict__.pop("_ipython_display_")}
-        session.__dict__.update(on_display)
+        vars(session)["_ipython_display_"] = lambda: vars(session).pop("_ipython_display_")
         return session
 
     def save(self, path: str | Path) -> None:

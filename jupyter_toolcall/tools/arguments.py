@@ -16,19 +16,21 @@ from typing import Any
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.events import Call
 from ..core.interface_text import joined, t
+from ..core.interrupts import attempt
 from ..core.json_data import unique_keys
 from ..core.recorded_data import LazyDict, copied
 from ..core.state import NAME
 from ..core.text import nearest
+from .json_structure import without_objects
 from .lossless_validation import lossless_validator
 from .object_references import kinds_of
-from .object_types import strict_dict
+from .object_types import leaf_kind, strict_dict
 from .plain_data import well_formed
 from .tool import Check, Resolve
 
@@ -152,6 +154,10 @@ def _plain(value: Any, path: str, depth: int) -> Any:
             }
         case list() | tuple():
             return [_plain(item, f"{path}.{i}", depth + 1) for i, item in enumerate(value)]
+    # A program writes a date, or a number of a table, as Python has it.
+    data, raised = attempt(lambda: to_jsonable_python(without_objects(value)))
+    if not (raised or isinstance(value, (bytes, bytearray))) and leaf_kind(value) is None:
+        return _plain(data, path, depth + 1)
     kind = type(value).__name__
     raise _not_json(path, f"a {kind} is not JSON; name an object instead, such as {kind}#1")
 

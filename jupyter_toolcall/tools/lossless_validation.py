@@ -112,12 +112,10 @@ def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
         read(value)
     except ValidationError as error:
         # What else is wrong, the `__init__` may mend.
-        lost = [detail for detail in error.errors() if detail["type"] in _LOSSES]
-        losses = (PydanticCustomError(d["type"], d["msg"], d.get("ctx")) for d in lost)
-        problems = [
-            InitErrorDetails(type=loss, loc=detail["loc"], input=detail["input"])
-            for loss, detail in zip(losses, lost, strict=True)
-        ]
+        problems = list[InitErrorDetails]()
+        for detail in (detail for detail in error.errors() if detail["type"] in _LOSSES):
+            loss = PydanticCustomError(detail["type"], detail["msg"], detail.get("ctx"))
+            problems.append(InitErrorDetails(type=loss, loc=detail["loc"], input=detail["input"]))
         if problems:
             raise ValidationError.from_exception_data("keys", problems) from None
     return value

@@ -31,16 +31,7 @@ from typing import (
     get_type_hints,
 )
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    TypeAdapter,
-    create_model,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypeAliasType, TypedDict, is_typeddict
 
@@ -225,9 +216,7 @@ class ObjectOf:
     types: tuple[type, ...] = ()
     names: tuple[str, ...] = ()
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
             if not isinstance(name, str) or not (self.types or NAME.fullmatch(name)):
                 # In a list that is an input, the objects themselves are there.
@@ -243,9 +232,7 @@ class ObjectOf:
 
         return core_schema.with_info_plain_validator_function(resolve)
 
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
         if not self.types:
             return {"pattern": NAME_OR_TEXT}
         return {"type": "string", "pattern": pattern(self.names)}

@@ -22,26 +22,19 @@ from pydantic_core import to_jsonable_python
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.interrupts import attempt
+from . import object_types
 from .arguments import argument_check, arguments_adapter, resolve_receiver
 from .object_references import receiver_schema
-from .object_types import (
-    Kinds,
-    annotation_types,
-    by_object_name,
-    classes_in,
-    created_types,
-    fields_of,
-    kind_name,
-    receiver_types,
-    returned_type,
-)
+from .object_types import Kinds, kind_name, receiver_types
 from .tool import (
+    METHODS_OF_FUNCTOOLS,
     Changed,
     CheckAnswer,
     Origin,
     Resolve,
     Tool,
     accepted,
+    held_function,
     parameters_schema,
     tool_options,
 )
@@ -51,36 +44,36 @@ Parameter = inspect.Parameter
 
 
 def from_function(
-    function: Callable[..., Any], kinds: Kinds, *, name: str = "", receiver: str | None = None
+    function: Callable[..., Any], kinds: Kinds, name: str = "", origin: Origin | None = None
 ) -> Tool:
     """Return the tool for a function; that of a method takes no `self`.
 
-    Arguments:
-        receiver: of a method the argument that names its object, "" for that of an instance.
+    `origin` says where a method is defined.
 
     Raises:
         DefinitionError: names the parameter, why it has no schema and what to write.
     """
-    bare = _without_partial(function)
-    options = tool_options(bare)
+    origin, bare = origin or Origin(function), _without_partial(function)
+    options = tool_options(origin.marked or function)
     title = name or options.name or str(getattr(bare, "__name__", type(bare).__name__))
-    parameters = _parameters(function, title)[0 if receiver is None else 1 :]
-    annotations = annotation_types(bare, title, kinds)
+    has_self = origin.owner is not None and not origin.static
+    parameters = _parameters(function, title)[has_self:]
+    annotations = object_types.annotation_types(bare, title, kinds)
     types = tuple(_argument_type(p, annotations, kinds, title) for p in parameters)
     # All that the schema depends on: a reload can change any of it and keep the function.
-    key = (function, title, parameters, types, receiver or "", inspect.getdoc(bare) or "")
+    key = (function, title, parameters, types, origin.receiver, inspect.getdoc(bare) or "")
     typed = (_typed_tool if _is_cacheable(key, types) else _typed_tool.__wrapped__)(*key)
     typed = replace(
         typed,
         **options.of_tool(),
         description=typed.description if options.description is None else options.description,
-        returns=returned_type(annotations, kinds),
+        returns=object_types.returned_type(annotations, kinds),
         result=_returned_text(bare),
         check_answer=_answer_check(annotations.get("return"), _returned_text(bare), title, kinds),
-        makes=created_types(annotations, kinds),
-        origin=Origin(function),
+        makes=object_types.created_types(annotations, kinds),
+        origin=origin,
     )
-    return replace(typed, version=version_of(function, **typed.other_code))
+    return replace(typed, version=version_of(function, origin.owner, **typed.other_code))
 
 
 def _returned_text(function: Any) -> str:
@@ -99,7 +92,7 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
 
     @functools.cache
     def adapter() -> Any:
-        fields = {"result": by_object_name(annotation, kinds)}
+        fields = {"result": object_types.by_object_name(annotation, kinds)}
         return attempt(arguments_adapter, title, fields)[0]
 
     def check_answer(result: Any, resolve: Resolve) -> None:
@@ -117,24 +110,22 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
 
 
 def _without_partial(function: Any) -> Any:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return getattr(function, "__func__", function)
+    while (held := held_function(function)) is not None:
+        function = held
+    return function
 
 
 def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:
-    try:
-        return tuple(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        raise DefinitionError(
-            f"{title}: its signature cannot be read; wrap it in a function with typed parameters"
-        ) from None
+    if (signature := attempt(inspect.signature, function)[0]) is not None:
+        return tuple(signature.parameters.values())
+    unread = "its signature cannot be read; wrap it in a function with typed parameters"
+    raise DefinitionError(f"{title}: {unread}")
 
 
 def _is_cacheable(key: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
     """Return whether the key says all: a reload changes the fields of a record class in place."""
-    classes = (cls for annotation in types for cls in classes_in(annotation))
-    return not attempt(hash, key)[1] and not any(map(fields_of, classes))
+    classes = (cls for annotation in types for cls in object_types.classes_in(annotation))
+    return not attempt(hash, key)[1] and not any(map(object_types.fields_of, classes))
 
 
 @functools.lru_cache(1_000)
@@ -157,7 +148,7 @@ def _typed_tool(
         name=title,
         description=description,
         parameters=schema,
-        function=_by_keywords(function, parameters),
+        function=_by_keywords(function),
         check=argument_check(title, adapter, extended),
     )
 
@@ -190,7 +181,7 @@ def _argument_type(
             f"write `{parameter.name}: str`, or what it takes"
         )
     try:
-        annotation = by_object_name(annotations[parameter.name], kinds)
+        annotation = object_types.by_object_name(annotations[parameter.name], kinds)
     except RecursionError:
         raise DefinitionError(
             f"{title}: the parameter {parameter.name!r} has a type that holds itself and objects; "
@@ -248,17 +239,26 @@ def _default(default: Any) -> dict[str, Any]:
     return {} if raised or attempt(encode, data)[1] else {"default": data}
 
 
-def _by_keywords(
-    function: Callable[..., Any], parameters: tuple[Parameter, ...]
-) -> Callable[..., Any]:
+def takes_keywords(function: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with all of its arguments as keywords.
+
+    A decorator may leave its own parameters, under other names, and `functools.singledispatch`
+    looks at what stands first.
+    """
+    parameters = inspect.signature(function).parameters
+    outer = attempt(lambda: inspect.signature(function, follow_wrapped=False))[0]
+    refused = outer is not None and attempt(lambda: outer.bind(**dict.fromkeys(parameters)))[1]
+    is_plain = all(parameter.kind in _PLAIN for parameter in parameters.values())
+    return is_plain and not refused and not hasattr(function, "dispatch")
+
+
+_PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+def _by_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes all arguments as keywords, whatever kinds they are of."""
-    plain = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
     # A function in a function has no pickle for a worker process.
-    return (
-        function
-        if all(parameter.kind in plain for parameter in parameters)
-        else functools.partial(_call_by_position, function)
-    )
+    return function if takes_keywords(function) else functools.partial(_call_by_position, function)
 
 
 def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values: Any) -> Any:
@@ -286,36 +286,30 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
         group = _own_text(instance, "name") or kind
         about = _own_text(instance, "description") or about
     for name, member in _methods(cls):
-        title = f"{group}_{tool_options(_without_partial(member)).name or name}"
-        if isinstance(member, (staticmethod, classmethod)):
-            function = getattr(cls if instance is None else instance, name)
-            origin = Origin(function, cls, name, static=True)
-            member_tool = from_function(function, kinds, name=title)
-        else:
-            origin = Origin(member, cls, name)
-            member_tool = from_function(
-                member, kinds, name=title, receiver="" if instance is not None else kind
-            )
-            if instance is None:
-                member_tool = _with_receiver(member_tool, cls, kinds)
-            else:
-                member_tool = replace(member_tool, instance=group, subject=instance)
-        version = version_of(origin.function, cls, **member_tool.other_code)
-        yield replace(member_tool, group=group, about=about, origin=origin, version=version)
+        title = f"{group}_{tool_options(member).name or name}"
+        static = isinstance(member, (staticmethod, classmethod))
+        holder = cls if instance is None else instance
+        function = getattr(holder, name) if static else _as_function(cls, name, member)
+        receiver = kind if instance is None and not static else ""
+        heirs = receiver_types(cls, kinds)[1:] if receiver else ()
+        overriding = tuple((heir, vars(heir)[name]) for heir in heirs if name in vars(heir))
+        origin = Origin(function, cls, name, static, receiver, member, overriding)
+        tool = from_function(function, kinds, title, origin)
+        if receiver:
+            tool = _with_receiver(tool, cls, kinds, origin)
+        elif not static:
+            tool = replace(tool, instance=group, subject=instance)
+        yield replace(tool, group=group, about=about)
 
 
 def from_bound_method(method: Any, kinds: Kinds) -> Tool:
     """Return the tool for a method of an instance (`counter.add`), whose state it shares with the
     other tools of that instance. Raises DefinitionError."""
     function, subject = method.__func__, method.__self__
-    member_tool, cls = from_function(function, kinds, receiver=""), type(subject)
-    return replace(
-        member_tool,
-        instance=_own_text(subject, "name") or kind_name(cls),
-        subject=subject,
-        origin=Origin(function, cls, method.__name__),
-        version=version_of(function, cls, **member_tool.other_code),
-    )
+    origin = Origin(function, type(subject), method.__name__)
+    tool = from_function(function, kinds, origin=origin)
+    instance = _own_text(subject, "name") or kind_name(type(subject))
+    return replace(tool, instance=instance, subject=subject)
 
 
 def _class_description(cls: type) -> str:
@@ -361,17 +355,33 @@ def _methods(cls: type) -> Iterator[tuple[str, Any]]:
         if base is object or base.__module__.startswith("pydantic"):
             continue
         for name, member in vars(base).items():
-            is_method = isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(
-                member
-            )
+            is_method = inspect.isfunction(member) or isinstance(member, _METHODS)
             if is_method and not name.startswith("_") and name not in names:
                 names.add(name)
                 yield name, member
 
 
-def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
+_METHODS = (staticmethod, classmethod, *METHODS_OF_FUNCTOOLS, type(functools.cache(len)))
+"""What a class has for a method, besides a function."""
+
+
+def _as_function(cls: type, name: str, member: Any) -> Any:
+    """Return a method as a function that takes the object first."""
+    if not isinstance(member, METHODS_OF_FUNCTOOLS):
+        return member
+
+    def method(subject: Any, /, *args: Any, **values: Any) -> Any:
+        return member.__get__(subject, type(subject))(*args, **values)
+
+    functools.update_wrapper(method, member.func)
+    signature = inspect.signature(getattr(cls, name))
+    vars(method).update(__signature__=signature, dispatch=getattr(member, "dispatcher", None))
+    return method
+
+
+def _with_receiver(tool: Tool, cls: type, kinds: Kinds, origin: Origin) -> Tool:
     """Return a method's tool, with the argument that names the object it works on."""
-    kind, check_rest, method = kind_name(cls), tool.check, tool.function
+    kind, check_rest = kind_name(cls), tool.check
     properties = parameters_schema(tool).get("properties", {})
     if kind in properties:
         raise DefinitionError(
@@ -392,9 +402,26 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds) -> Tool:
         kind=kind,
         receiver=kind,
         check=check,
-        function=functools.partial(_call_method, method, kind),
+        function=functools.partial(
+            _call_method, tool.function, cls, origin.name, origin.overriding
+        ),
     )
 
 
-def _call_method(method: Callable[..., Any], receiver: str, /, **values: Any) -> Any:
-    return method(values.pop(receiver), **values)
+def _call_method(
+    method: Callable[..., Any],
+    owner: type,
+    name: str,
+    overriding: tuple[tuple[type, Any], ...],
+    /,
+    **values: Any,
+) -> Any:
+    """Call a method of an object; that of a subclass which overrides it is its own."""
+    subject = values.pop(kind_name(owner))
+    classes = type(subject).__mro__
+    # An old object of a class that was defined again has the new methods.
+    for cls in classes[: classes.index(owner)] if owner in classes else ():
+        # What counts as the tool's code is what runs.
+        if member := dict(overriding).get(cls) or vars(cls).get(name):
+            return _by_keywords(_as_function(cls, name, member).__get__(subject))(**values)
+    return method(subject, **values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar, overload
 
 from ..core.errors import DefinitionError
+from ..core.interrupts import attempt
 from ..core.recorded_data import recorded
 from ..core.text import visible_text
 from .executors import AnyExecutor, executor_named
@@ -53,6 +55,12 @@ class Origin:
     name: str = ""
     static: bool = False
     """It is called on the class itself."""
+    receiver: str = ""
+    """The argument that names its object, "" for that of an instance."""
+    marked: Any = None
+    """What `@tool` may have marked, where that is not the function."""
+    overriding: tuple[tuple[type, Any], ...] = ()
+    """The subclasses whose methods run in its place for their objects, with these methods."""
 
 
 def unchanged(arguments: Mapping[str, Any], context: object) -> dict[str, Any]:
@@ -218,6 +226,9 @@ class Tool(ToolDefinition):
     def other_code(self) -> Mapping[str, Callable[..., Any]]:
         """What runs beside its function, and so is part of its version, by role."""
         functions = {"resume": self.resume, "its check": self.validator}
+        origin = self.origin or Origin(self.function)
+        for cls, method in origin.overriding:
+            functions[f"{cls.__name__}.{origin.name}"] = method
         return {role: function for role, function in functions.items() if function is not None}
 
     def parts(self) -> Mapping[str, str]:
@@ -310,6 +321,7 @@ class ToolOptions:
 
 _OPTIONS = "__toolcall__"
 """The attribute of a function that holds its options."""
+METHODS_OF_FUNCTOOLS = (functools.partialmethod, functools.singledispatchmethod)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -396,7 +408,7 @@ def tool(
 
     Raises:
         DefinitionError: it cannot be both read-only and destructive, or pure and external; `check`
-            is no function, or it is async.
+            is no function, or it is async; what is marked keeps no options, such as a class.
 
     Example:
         >>> from jupyter_toolcall import Toolbox
@@ -433,13 +445,23 @@ def tool(
     options = ToolOptions(read_only, idempotent, *named, executor, *more, ends_run, check, *marks)
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
-        setattr(marked, _OPTIONS, options)
+        is_function = inspect.isroutine(marked) or isinstance(marked, functools.partial)
+        if not is_function or attempt(setattr, marked, _OPTIONS, options)[1]:
+            raise DefinitionError(f"@tool: {marked!r:.60} keeps no options; mark a function")
         return marked
 
     return mark if function is None else mark(function)
 
 
-def tool_options(function: Callable[..., Any]) -> ToolOptions:
-    """Return the arguments of a function's `@tool`, or the defaults if it has none."""
-    options = getattr(function, _OPTIONS, None)
-    return options if isinstance(options, ToolOptions) else ToolOptions()
+def tool_options(function: Any) -> ToolOptions:
+    """Return the arguments of a function's outermost `@tool`, or the defaults if it has none."""
+    options, held = getattr(function, _OPTIONS, None), held_function(function)
+    if isinstance(options, ToolOptions):
+        return options
+    return ToolOptions() if held is None else tool_options(held)
+
+
+def held_function(function: Any) -> Any:
+    """Return what a partial, a dispatching, static or bound method calls; None for others."""
+    is_partial = isinstance(function, (functools.partial, *METHODS_OF_FUNCTOOLS))
+    return getattr(function, "func" if is_partial else "__func__", None)

@@ -37,7 +37,7 @@ _HOLDING = {"attr._make", "builtins", "dataclasses", "functools", "pydantic.fiel
 _HOLDING |= {"pydantic._internal._decorators"}
 """The modules of what holds functions, such as a property, a partial, a field or a validator."""
 _HELD = ["__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel"]
-_HELD += ["default", "default_factory", "factory"]
+_HELD += ["default", "default_factory", "factory", "dispatcher"]
 _HELD += ["validators", "field_validators", "root_validators", "model_validators"]
 _MAKING = {"__init__", "__new__", "__post_init__", "__setstate__"}
 """The methods that give a new object its attributes."""

@@ -24,6 +24,9 @@ from .tool_version import forget
 TOOL_NAME = re.compile(r"[\w.-](?:[\w ./:-]{0,198}[\w.-])?")
 
 
+_GIVE = "give functions, classes, instances, Tool or Toolbox"
+
+
 class ToolSource(ABC):
     """A source that makes its tools for the types of object that a toolbox knows."""
 
@@ -109,10 +112,8 @@ class Toolbox:
                 return (from_function(source, self.kinds),)
         tools = tuple(from_class(type(source), self.kinds, source))
         if not tools:
-            raise DefinitionError(
-                f"a {type(source).__name__} is no tool, since it has no public methods: give "
-                "functions, classes, instances, Tool or Toolbox"
-            )
+            why = f"a {type(source).__name__} is no tool, since it has no public methods"
+            raise DefinitionError(f"{why}: {_GIVE}")
         return tools
 
     def with_tools(self, tools: Mapping[str, Tool]) -> Toolbox:
@@ -196,10 +197,7 @@ def _flat(sources: Iterable[Any]) -> Iterator[Any]:
             case list() | tuple():
                 yield from _flat(source)
             case None | str() | bytes() | int() | float() | dict() | set():
-                raise DefinitionError(
-                    f"{source!r:.60} is no tool: give functions, classes, instances, "
-                    "Tool or Toolbox"
-                )
+                raise DefinitionError(f"{source!r:.60} is no tool: {_GIVE}")
             case _:
                 yield source
 

@@ -19,20 +19,11 @@ import site
 import sys
 import sysconfig
 import threading
+import types
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodType,
-    ModuleType,
-)
 from typing import Any, NamedTuple, TypeVar
 
 from blake3 import blake3
@@ -366,20 +357,20 @@ def _function(function: Any) -> Iterable[Any]:
 
 
 def _built_in_function(function: Any) -> Iterable[Any]:
-    if isinstance(function.__self__, (ModuleType, type(None))):
+    if isinstance(function.__self__, (types.ModuleType, type(None))):
         return (f"{function.__module__}.{function.__qualname__}",)
     return (function.__self__, function.__name__)
 
 
-def _code(code: CodeType) -> Iterable[Any]:
+def _code(code: types.CodeType) -> Iterable[Any]:
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     names = code.co_names, code.co_varnames, code.co_freevars
     # Of equal instructions the table says which of them a `try` holds.
     return (code.co_code, code.co_exceptiontable, counts, *names, code.co_consts)
 
 
-def _cell(cell: CellType) -> Iterable[Any]:
-    return [attempt(getattr, cell, "cell_contents")[0]] if cell != CellType() else ()
+def _cell(cell: types.CellType) -> Iterable[Any]:
+    return [attempt(getattr, cell, "cell_contents")[0]] if cell != types.CellType() else ()
 
 
 def _class(cls: Any) -> Iterable[Any]:
@@ -392,13 +383,13 @@ _NO_CONTENT = frozenset(
     {"__module__", "__dict__", "__weakref__", "__doc__", "__firstlineno__", "__static_attributes__"}
 )
 """What each class has of its own accord."""
-_SLOTS = (MemberDescriptorType, GetSetDescriptorType)
+_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 WRAPPERS = (
     *(classmethod, staticmethod, property, functools.cached_property),
     *(functools.partialmethod, functools.singledispatchmethod),
 )
 """What holds a function as a member of a class."""
-_CODE = frozenset({FunctionType, *WRAPPERS, *_SLOTS})
+_CODE = frozenset({types.FunctionType, *WRAPPERS, *_SLOTS})
 
 
 def _members(cls: type) -> dict[str, Any]:
@@ -446,7 +437,7 @@ def functions_in(member: Any) -> Iterator[Any]:
         inner = getattr(member, name, None) if isinstance(member, WRAPPERS) else None
         if callable(inner):
             yield inner
-    if isinstance(member, FunctionType) or hasattr(member, "__wrapped__"):
+    if isinstance(member, types.FunctionType) or hasattr(member, "__wrapped__"):
         yield member
 
 
@@ -461,13 +452,13 @@ def _buffer(value: Any) -> Iterable[Any]:
 
 _BUILT_IN: dict[type, Parts] = {
     **dict.fromkeys((memoryview, array, pickle.PickleBuffer), _buffer),
-    FunctionType: _function,
-    BuiltinFunctionType: _built_in_function,
-    CodeType: _code,
-    CellType: _cell,
-    MethodType: lambda value: (value.__self__, value.__func__),
+    types.FunctionType: _function,
+    types.BuiltinFunctionType: _built_in_function,
+    types.CodeType: _code,
+    types.CellType: _cell,
+    types.MethodType: lambda value: (value.__self__, value.__func__),
     **dict.fromkeys(WRAPPERS, functions_in),
-    ModuleType: lambda value: () if is_local(value.__name__) else (value.__name__,),
+    types.ModuleType: lambda value: () if is_local(value.__name__) else (value.__name__,),
 }
 
 

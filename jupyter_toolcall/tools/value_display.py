@@ -6,9 +6,11 @@ Nothing of it is trusted: a method that raises, or returns what it should not, s
 from __future__ import annotations
 
 import base64
+import functools
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
+from operator import methodcaller
 from typing import Any
 from xml.etree import ElementTree
 
@@ -57,12 +59,9 @@ def reprs_with_printers(printers: Mapping[str, Any]) -> Shows:
 
 def _printed(value: Any, printers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for mime in METHODS:
-        try:
-            printer = printers[mime].lookup(value)
         # There is no printer for this type, or what a person registered raises.
-        except Exception:
-            continue
-        data = _content(lambda printer=printer: printer(value))
+        printer = attempt(methodcaller("lookup", value), printers.get(mime))[0]
+        data = _content(printer and functools.partial(printer, value))
         if data is not None:
             yield mime, data
 

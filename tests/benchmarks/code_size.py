@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_493,
     "Python files": 259,
-    "Python tests": 52_529,
+    "Python tests": 52_492,
     "TypeScript": 12_004,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -8,29 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_toolcall.core import events as facts
 from jupyter_toolcall.core.digests import digest
 from jupyter_toolcall.core.errors import BrokenJournal, NotYourTurn, UnknownEntry
-from jupyter_toolcall.core.events import (
-    UNSAID,
-    Asked,
-    Call,
-    Data,
-    Decided,
-    Event,
-    Failed,
-    Finished,
-    Interrupted,
-    Made,
-    Many,
-    Opened,
-    Output,
-    Producer,
-    Replied,
-    Started,
-    Usage,
-    from_json,
-    to_json,
-)
 from jupyter_toolcall.core.folds import Trail
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import HEADER, Entry, Label, When
@@ -46,42 +26,44 @@ data = st.recursive(
     max_leaves=4,
 )
 names = texts.filter(bool)
-producers = st.builds(Producer, names, st.integers(0, 3)) | st.builds(
-    lambda name, version: Producer(input=name, version=version), names, st.integers(1, 3)
+producers = st.builds(facts.Producer, names, st.integers(0, 3)) | st.builds(
+    lambda name, version: facts.Producer(input=name, version=version), names, st.integers(1, 3)
 )
-made = st.builds(Made, texts, texts, texts, texts, st.just(UNSAID) | producers)
-inputs = st.builds(Made, texts, texts, texts, texts, producers.filter(lambda each: each.input))
+made = st.builds(facts.Made, texts, texts, texts, texts, st.just(facts.UNSAID) | producers)
+inputs = st.builds(
+    facts.Made, texts, texts, texts, texts, producers.filter(lambda each: each.input)
+)
 uses = st.dictionaries(texts, producers, max_size=2)
 outcomes = st.one_of(
-    st.builds(Data, data),
+    st.builds(facts.Data, data),
     made,
-    st.builds(Many, st.lists(made, max_size=2).map(tuple)),
-    st.builds(Failed, texts),
-    st.builds(Interrupted, st.booleans()),
+    st.builds(facts.Many, st.lists(made, max_size=2).map(tuple)),
+    st.builds(facts.Failed, texts),
+    st.builds(facts.Interrupted, st.booleans()),
 )
 arguments = st.dictionaries(texts, data, max_size=2)
-calls = st.lists(st.builds(Call, texts, texts, arguments, texts), max_size=2).map(tuple)
-events: st.SearchStrategy[Event] = st.one_of(
+calls = st.lists(st.builds(facts.Call, texts, texts, arguments, texts), max_size=2).map(tuple)
+events: st.SearchStrategy[facts.Event] = st.one_of(
     st.builds(
-        Opened,
+        facts.Opened,
         scheme=texts,
         inputs=st.lists(st.tuples(texts, inputs), max_size=2).map(tuple),
-        outputs=st.dictionaries(texts, st.builds(Output, texts, texts), max_size=2),
+        outputs=st.dictionaries(texts, st.builds(facts.Output, texts, texts), max_size=2),
         system=texts,
         instances=st.lists(st.tuples(texts, texts), max_size=2).map(tuple),
     ),
-    st.builds(Asked, texts, st.sampled_from(["person", "session"])),
+    st.builds(facts.Asked, texts, st.sampled_from(["person", "session"])),
     st.builds(
-        Replied,
+        facts.Replied,
         texts,
         calls,
         texts,
-        st.none() | st.builds(Usage, st.integers(0), st.integers(0), st.integers(0)),
+        st.none() | st.builds(facts.Usage, st.integers(0), st.integers(0), st.integers(0)),
         data,
         st.dictionaries(texts, texts, max_size=2),
     ),
     st.builds(
-        Decided,
+        facts.Decided,
         texts,
         st.sampled_from(["approve", "edit", "reject", "answer"]),
         texts,
@@ -90,22 +72,22 @@ events: st.SearchStrategy[Event] = st.one_of(
         texts,
     ),
     st.builds(
-        *(Started, texts, st.none() | arguments, uses, texts, texts),
+        *(facts.Started, texts, st.none() | arguments, uses, texts, texts),
         st.dictionaries(texts, texts, max_size=2),
     ),
-    st.builds(Finished, texts, outcomes, st.sampled_from(["session", "program"]), uses),
+    st.builds(facts.Finished, texts, outcomes, st.sampled_from(["session", "program"]), uses),
 )
 
 
 @given(events)
-def test_an_event_is_the_same_after_it_was_written_and_read(event: Event) -> None:
-    written = json.dumps(to_json(event))
-    assert from_json(json.loads(written)) == event
+def test_an_event_is_the_same_after_it_was_written_and_read(event: facts.Event) -> None:
+    written = json.dumps(facts.to_json(event))
+    assert facts.from_json(json.loads(written)) == event
 
 
 @given(st.lists(events, min_size=1, max_size=6), st.integers(0, 10_000), st.integers(0, 7))
 def test_a_journal_that_was_torn_or_changed_keeps_what_is_whole(
-    said: list[Event], at: int, bit: int
+    said: list[facts.Event], at: int, bit: int
 ) -> None:
     journal, head = Journal(), None
     for event in said:
@@ -124,10 +106,10 @@ def test_a_journal_that_was_torn_or_changed_keeps_what_is_whole(
 
 def test_equal_histories_have_equal_names_and_a_fork_is_another_child() -> None:
     one, other = Journal(), Journal()
-    first = one.append(None, Opened())
-    assert other.append(None, Opened(), {"at": 5}).id == first.id
-    left, right = one.append(first.id, Asked("a")), one.append(first.id, Asked("b"))
-    assert one.append(first.id, Asked("a")) is left
+    first = one.append(None, facts.Opened())
+    assert other.append(None, facts.Opened(), {"at": 5}).id == first.id
+    left, right = one.append(first.id, facts.Asked("a")), one.append(first.id, facts.Asked("b"))
+    assert one.append(first.id, facts.Asked("a")) is left
     assert (one.children(first.id), one.leaves()) == ((left.id, right.id), (left.id, right.id))
     assert [entry.id for entry in one.path(right.id)] == [first.id, right.id]
     assert one.path(right.id, after=first.id) == (right,)
@@ -135,18 +117,18 @@ def test_equal_histories_have_equal_names_and_a_fork_is_another_child() -> None:
 
 def test_what_does_not_fit_a_fold_was_never_there() -> None:
     def picky(count: int, entry: Entry) -> int:
-        if isinstance(entry.event, Asked) and entry.event.text == "no":
+        if isinstance(entry.event, facts.Asked) and entry.event.text == "no":
             raise NotYourTurn("no")
         return count + 1
 
     lines: list[str] = []
     journal = Journal(lambda line, when: lines.append(line))
-    first = journal.append(None, Opened())
+    first = journal.append(None, facts.Opened())
     assert journal.fold(first.id, picky, 0, checks_entries=True) == 1
     with pytest.raises(NotYourTurn):
-        journal.append(first.id, Asked("no"))
+        journal.append(first.id, facts.Asked("no"))
     assert (len(journal), len(lines), journal.leaves()) == (1, 1, (first.id,))
-    assert journal.fold(journal.append(first.id, Asked("yes")).id, picky, 0) == 2
+    assert journal.fold(journal.append(first.id, facts.Asked("yes")).id, picky, 0) == 2
 
 
 def test_what_cannot_be_written_was_never_there() -> None:
@@ -155,25 +137,25 @@ def test_what_cannot_be_written_was_never_there() -> None:
 
     journal = Journal(full)
     with pytest.raises(OSError, match="no space"):
-        journal.append(None, Opened())
+        journal.append(None, facts.Opened())
     assert len(journal) == 0
     with pytest.raises(ValueError, match="JSON"):
-        Journal().append(None, Asked(float("nan")))  # type: ignore[arg-type]
+        Journal().append(None, facts.Asked(float("nan")))  # type: ignore[arg-type]
 
 
 def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_done_now() -> None:
     written: list[When] = []
     journal = Journal(lambda line, when: written.append(when))
-    said: list[tuple[Event, str, When]] = [
-        (Opened(), "", "soon"),
-        (Asked("x"), "person", "soon"),
-        (Replied("x"), "", "now"),
-        (Replied("x", (Call("c", "t"),)), "", "soon"),
-        (Decided("c"), "person", "first"),
-        (Decided("c", "edit"), "person", "first"),
-        (Decided("c", "reject"), "person", "now"),
-        (Started("d"), "", "first"),
-        (Finished("c", Data(1)), "", "now"),
+    said: list[tuple[facts.Event, str, When]] = [
+        (facts.Opened(), "", "soon"),
+        (facts.Asked("x"), "person", "soon"),
+        (facts.Replied("x"), "", "now"),
+        (facts.Replied("x", (facts.Call("c", "t"),)), "", "soon"),
+        (facts.Decided("c"), "person", "first"),
+        (facts.Decided("c", "edit"), "person", "first"),
+        (facts.Decided("c", "reject"), "person", "now"),
+        (facts.Started("d"), "", "first"),
+        (facts.Finished("c", facts.Data(1)), "", "now"),
     ]
     head = None
     for event, by, _ in said:
@@ -190,7 +172,7 @@ def test_each_prefix_is_folded_once() -> None:
 
     journal, head = Journal(), None
     for number in range(100):
-        head = journal.append(head, Asked(str(number))).id
+        head = journal.append(head, facts.Asked(str(number))).id
         assert journal.fold(head, count, 0) == number + 1
     assert len(folded) == 100
 
@@ -199,14 +181,14 @@ def test_an_entry_that_is_not_there_is_named() -> None:
     with pytest.raises(UnknownEntry, match="'nothing'"):
         Journal()["nothing"]
     with pytest.raises(UnknownEntry, match="'nothing'"):
-        Journal().append("nothing", Asked("x"))
+        Journal().append("nothing", facts.Asked("x"))
 
 
 def test_the_line_that_was_changed_is_named() -> None:
     journal = Journal()
     journal.remember({"a": 1})
-    head = journal.append(None, Opened()).id
-    journal.append(head, Asked("hello"))
+    head = journal.append(None, facts.Opened()).id
+    journal.append(head, facts.Asked("hello"))
     with pytest.raises(BrokenJournal, match=r"line 4 .* 1 entries before it are whole"):
         Journal.loads(journal.dumps().replace("hello", "hullo"))
 
@@ -214,7 +196,7 @@ def test_the_line_that_was_changed_is_named() -> None:
 @pytest.mark.parametrize("junk", [None, 1, [], {}, {"type": "call"}, {"type": "asked", "no": 1}])
 def test_what_is_no_event_is_refused(junk: object) -> None:
     with pytest.raises(BrokenJournal, match="no event"):
-        from_json(junk)
+        facts.from_json(junk)
 
 
 def test_a_text_is_kept_once() -> None:
@@ -243,8 +225,11 @@ def test_a_trail_never_changes_whatever_grows_from_it(steps: list[tuple[int, int
 def test_what_a_branch_is_called_is_kept_beside_the_entries_and_is_part_of_no_digest() -> None:
     lines: list[str] = []
     journal = Journal(lambda line, when: lines.append(line))
-    first = journal.append(None, Opened())
-    left, right = journal.append(first.id, Asked("a")), journal.append(first.id, Asked("b"))
+    first = journal.append(None, facts.Opened())
+    left, right = (
+        journal.append(first.id, facts.Asked("a")),
+        journal.append(first.id, facts.Asked("b")),
+    )
     ids, written = [entry.id for entry in journal], len(lines)
     journal.label(right.id, Label("with skin"))
     journal.label(right.id, Label("with skin"))
@@ -260,7 +245,7 @@ def test_what_a_branch_is_called_is_kept_beside_the_entries_and_is_part_of_no_di
 
 def test_a_label_of_an_entry_that_there_is_not_ends_what_can_be_read() -> None:
     journal = Journal()
-    journal.append(None, Opened())
+    journal.append(None, facts.Opened())
     with pytest.raises(UnknownEntry):
         journal.label("nowhere", Label("lost"))
     for line in ('{"branch": "nowhere", "name": "lost"}', '{"branch": ["x"]}', '{"branch": null}'):
@@ -275,8 +260,8 @@ def test_of_what_was_said_twice_the_last_is_what_is_read() -> None:
         return digest("seal", text)
 
     journal = Journal(lambda line, when: lines.append(line), seal)
-    first = journal.append(None, Opened()).id
-    journal.append(first, Replied("x"), {"at": 1, "stale": True})
-    journal.append(first, Replied("x"), {"at": 2})
+    first = journal.append(None, facts.Opened()).id
+    journal.append(first, facts.Replied("x"), {"at": 1, "stale": True})
+    journal.append(first, facts.Replied("x"), {"at": 2})
     text = "".join(f"{line}\n" for line in (HEADER, *lines))
     assert [dict(entry.meta) for entry in Journal.loads(text, seal)] == [{}, {"at": 2}]

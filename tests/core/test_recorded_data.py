@@ -223,6 +223,7 @@ NO_DATA = {
     ("Origin", "function"): "code",
     ("Tool", "function"): "code",
     ("Tool", "subject"): "a live object",
+    **{("Origin", name): "methods of live classes" for name in ("marked", "overriding")},
 }
 """Fields that may hold dicts or lists, and why they are no recorded data."""
 

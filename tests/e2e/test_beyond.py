@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import (
     OWN,
     approve,
@@ -18,17 +19,6 @@ from tests.e2e.kitchen import (
     run_notebook,
     script,
     steps,
-)
-from tests.e2e.rig import (
-    Place,
-    dark_theme,
-    open_notebook,
-    outputs,
-    restart_kernel,
-    run_all,
-    run_cell,
-    screenshot,
-    wait_idle,
 )
 
 SCRIPT = script(
@@ -47,51 +37,53 @@ FILL_AGAIN = """def fill(grams: Annotated[int, Field(ge=1, le=500)], of: str = "
 
 
 def test_a_restart_asks_nobody_about_unmarked_tools_and_runs_none_of_them(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     run_notebook(page, lab, "twice.ipynb", [OWN + SCRIPT, OPEN, "print(ran)"])
     approve(panel(page, 1), "fill", "weigh", first=1)
-    wait_idle(page)
-    expect(outputs(page, 2)).to_contain_text("[('fill', 5), ('weigh', 5)]")
-    restart_kernel(page)
-    run_all(page)
+    rig.wait_idle(page)
+    expect(rig.outputs(page, 2)).to_contain_text("[('fill', 5), ('weigh', 5)]")
+    rig.restart_kernel(page)
+    rig.run_all(page)
     expect_status(panel(page, 1), "Finished")
-    wait_idle(page)
+    rig.wait_idle(page)
     expect_step(panel(page, 1), 1, "fill", "Jar#1")
-    expect(outputs(page, 2)).to_contain_text("[]")
+    expect(rig.outputs(page, 2)).to_contain_text("[]")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run_again(
-    page: Page, lab: Place, theme: str
+    page: Page, lab: rig.Place, theme: str
 ) -> None:
     cells = [OWN + SCRIPT, OPEN, FILL_AGAIN, "%%toolchat\nAnd again.", "%toolchat outdated"]
-    open_notebook(page, lab, "changed.ipynb", cells)
+    rig.open_notebook(page, lab, "changed.ipynb", cells)
     if theme == "dark":
-        dark_theme(page)
-    run_cell(page, 0)
-    run_cell(page, 1)
+        rig.dark_theme(page)
+    rig.run_cell(page, 0)
+    rig.run_cell(page, 1)
     approve(panel(page, 1), "fill", "weigh", first=1)
-    wait_idle(page)
+    rig.wait_idle(page)
     for number in (2, 3, 4):
-        run_cell(page, number)
-        wait_idle(page)
-    expect(outputs(page, 3)).to_contain_text("fill was changed. %toolchat outdated lists")
-    expect(outputs(page, 4)).to_contain_text("call_1 fill: its tool fill was changed")
-    expect(outputs(page, 4)).to_contain_text("call_2 weigh: goes back to Jar#1, which is outdated")
+        rig.run_cell(page, number)
+        rig.wait_idle(page)
+    expect(rig.outputs(page, 3)).to_contain_text("fill was changed. %toolchat outdated lists")
+    expect(rig.outputs(page, 4)).to_contain_text("call_1 fill: its tool fill was changed")
+    expect(rig.outputs(page, 4)).to_contain_text(
+        "call_2 weigh: goes back to Jar#1, which is outdated"
+    )
     view = panel(page, 3)
     expect_step(view, 1, "fill", "outdated")
     expect_step(view, 2, "weigh", "outdated")
     node(view, "Jar#1").first.click()
     expect(view.get_by_role("region", name="Details")).to_contain_text("its tool fill was changed")
-    screenshot(page, f"outdated_{theme}")
+    rig.screenshot(page, f"outdated_{theme}")
     press(view, "Replay from here")
     press(view, "Run")
     expect_step(view, 1, "fill", "waits for you")
     expect(view.get_by_role("region", name="Details")).to_contain_text(
         "You are asked again: fill was changed."
     )
-    screenshot(page, f"asked_again_{theme}")
+    rig.screenshot(page, f"asked_again_{theme}")
     approve(view, "fill", "weigh", first=1)
     expect_step(view, 2, "10")
     expect(steps(view).filter(has_text="outdated")).to_have_count(0)
@@ -99,16 +91,16 @@ def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
-    page: Page, lab: Place, theme: str
+    page: Page, lab: rig.Place, theme: str
 ) -> None:
     opens = OPEN.replace("flat", "flat --approve all")
-    open_notebook(page, lab, "stale.ipynb", [OWN + SCRIPT, opens])
+    rig.open_notebook(page, lab, "stale.ipynb", [OWN + SCRIPT, opens])
     if theme == "dark":
-        dark_theme(page)
-    run_all(page)
+        rig.dark_theme(page)
+    rig.run_all(page)
     view = panel(page, 1)
     expect_status(view, "Finished")
-    wait_idle(page)
+    rig.wait_idle(page)
     node(view, "Jar#1").first.click()
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("7")
@@ -117,7 +109,7 @@ def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
     messages = open_tab(view, "Messages")
     messages.get_by_role("button", name="Turn 3").click()
     expect(messages).to_contain_text("May be stale")
-    screenshot(page, f"stale_{theme}")
+    rig.screenshot(page, f"stale_{theme}")
     press(messages, "Ask the model from here")
     expect(messages.get_by_role("button", name="Ask the model from here")).to_have_count(0)
     expect(messages).to_contain_text("It weighs 5 grams.")

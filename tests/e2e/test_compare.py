@@ -11,19 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import (
-    LOAD,
-    OWN,
-    edit_call,
-    expect_status,
-    fries_cell,
-    node,
-    open_tab,
-    panel,
-    press,
-    run_notebook,
-    steps,
-)
+from tests.e2e import kitchen
 from tests.e2e.rig import (
     Place,
     dark_theme,
@@ -44,7 +32,7 @@ EDITED = "shape=SLICES (call 4)"
 BRANCHES = ("%toolchat branch", "_2.checkout('with skin').name_branch('by code').branch")
 
 TABLES = (
-    OWN
+    kitchen.OWN
     + """
 import pandas as pd
 
@@ -64,12 +52,12 @@ model = Scripted([("load", {"rows": 1}), ("clean", {"DataFrame": "$DataFrame", "
 
 def slices(page: Page, place: Place, name: str) -> Locator:
     """The kitchen's cell, baked with sticks and then, by an edit, with slices."""
-    open_notebook(page, place, name, [LOAD, fries_cell("--approve all"), *BRANCHES])
+    open_notebook(page, place, name, [kitchen.LOAD, kitchen.fries_cell("--approve all"), *BRANCHES])
     run_cell(page, 0)
     wait_idle(page)
     run_cell(page, 1)
-    view = panel(page, 1)
-    expect_status(view, "Finished")
+    view = kitchen.panel(page, 1)
+    kitchen.expect_status(view, "Finished")
     edited(view, 3, lambda dialog: dialog.get_by_text("SLICES").click())
     expect(view).to_contain_text("4 calls ran, 4 cached")
     return view
@@ -77,17 +65,17 @@ def slices(page: Page, place: Place, name: str) -> Locator:
 
 def edited(view: Locator, step: int, change: Callable[[Locator], None]) -> None:
     """Edit a step after the end, the first is 0; returns when the new branch is at its end."""
-    chosen = steps(view).nth(step)
+    chosen = kitchen.steps(view).nth(step)
     # The end of the run may still come, and choose the last call.
     wait_idle(view.page)
     # JupyterLab scrolls to the next cell after a run: between press and release, no click comes.
     chosen.get_by_role("button").first.press("Enter")
     expect(chosen).to_have_attribute("aria-current", "step")
-    dialog = edit_call(view)
+    dialog = kitchen.edit_call(view)
     change(dialog)
-    press(dialog, "Run with these values")
+    kitchen.press(dialog, "Run with these values")
     expect(dialog).to_be_hidden()
-    expect_status(view, "Finished")
+    kitchen.expect_status(view, "Finished")
 
 
 def branch_list(view: Locator) -> Locator:
@@ -100,7 +88,7 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
     page: Page, lab: Place
 ) -> None:
     view = slices(page, lab, "c.ipynb")
-    compared = open_tab(view, "Compare")
+    compared = kitchen.open_tab(view, "Compare")
     table = compared.get_by_role("table", name=f"Comparison of main and {EDITED}")
     expect(table).to_contain_text("selectTools, Potato_rinse, Potato_peel: the same in both")
     expect(table.get_by_role("cell", name=re.compile("Potato_slice.*STICKS"))).to_be_visible()
@@ -109,8 +97,8 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
     expect(table.locator("mark", has_text="fries: slices").first).to_be_visible()
     screenshot(page, "compare-live")
     table.get_by_role("button", name=re.compile("Oven_bake")).first.click()
-    open_tab(view, "Graph")
-    expect(node(view, "Fries#1 of main")).to_have_attribute("aria-pressed", "true")
+    kitchen.open_tab(view, "Graph")
+    expect(kitchen.node(view, "Fries#1 of main")).to_have_attribute("aria-pressed", "true")
     save(page)
 
     shut_down_kernels(lab)
@@ -118,7 +106,7 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
     page.goto(f"{lab.address('c.ipynb')}?reset")
     wait_drawn(page)
     saved = outputs(page, 1).get_by_role("region", name="Tool calls")
-    again = open_tab(saved, "Compare")
+    again = kitchen.open_tab(saved, "Compare")
     expect(again.locator("mark", has_text='"fries: slices"').first).to_be_visible()
     expect(again.locator("mark", has_text='"STICKS"').first).to_be_visible()
     again.get_by_role("button", name="Swap").click()
@@ -129,10 +117,10 @@ def test_an_edit_is_compared_live_and_in_the_notebook_without_a_kernel(
 
 def test_a_cell_of_a_table_that_differs_is_found_live_and_saved(page: Page, lab: Place) -> None:
     cell = "%%toolchat -m model -t load clean --scheme flat --approve all\nClean it."
-    view = run_notebook(page, lab, "t.ipynb", [TABLES, cell])
-    expect_status(view, "Finished")
+    view = kitchen.run_notebook(page, lab, "t.ipynb", [TABLES, cell])
+    kitchen.expect_status(view, "Finished")
     edited(view, 1, lambda dialog: dialog.get_by_label("above").fill("39"))
-    compared = open_tab(view, "Compare")
+    compared = kitchen.open_tab(view, "Compare")
     expect(compared).to_contain_text("1 cell changed")
     compared.get_by_text("1 cell changed").first.click()
     expect(compared.get_by_role("cell", name="39", exact=True).first).to_be_visible()
@@ -157,9 +145,9 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
     expect(branches.get_by_role("button", name=re.compile("^with skin"))).to_be_visible()
     branches.get_by_role("button", name="Hide main").click()
     expect(view.get_by_role("button", name=re.compile("^Branch.*1 hidden"))).to_be_visible()
-    open_tab(view, "Graph")
-    expect(node(view, "Potato#4 of main")).to_have_count(0)
-    compared = open_tab(view, "Compare")
+    kitchen.open_tab(view, "Graph")
+    expect(kitchen.node(view, "Potato#4 of main")).to_have_count(0)
+    compared = kitchen.open_tab(view, "Compare")
     expect(compared).to_contain_text("One branch in view")
     screenshot(page, "compare-hidden")
 
@@ -213,7 +201,7 @@ def test_an_exported_page_shows_of_random_branches_what_diff_says(
 ) -> None:
     session = wild_branches(seed)[-1]
     page.goto(session.export(tmp_path / "wild.html").as_uri())
-    compared = open_tab(page.get_by_role("region", name="Tool calls"), "Compare")
+    compared = kitchen.open_tab(page.get_by_role("region", name="Tool calls"), "Compare")
     here = session.branch
     table = compared.get_by_role("table").get_attribute("aria-label") or ""
     other = table.removeprefix("Comparison of ").removesuffix(f" and {here}")
@@ -233,12 +221,12 @@ model, clay = Wild(random.Random(10)), Clay()"""
     cell = "%%toolchat -m model -t Clay cast total -i clay --scheme flat --approve all\nMake it."
     grow = """_ = grown(_2, 10, 5), _2.name_branch('first')
 print(json.dumps({name: expected(_2.diff(name)) for name in _2.branch_names}))"""
-    view = run_notebook(page, lab, "random.ipynb", [load, cell, grow])
+    view = kitchen.run_notebook(page, lab, "random.ipynb", [load, cell, grow])
     expect(view.get_by_role("status", name="Session status")).to_contain_text("Finished")
     expect(outputs(page, 2)).to_contain_text("{")
     said: dict[str, Any] = json.loads(outputs(page, 2).inner_text())
     assert len(said) > 2
-    compared = open_tab(view, "Compare")
+    compared = kitchen.open_tab(view, "Compare")
     for name, rows in said.items():
         compared.get_by_role("combobox", name="Left branch").select_option(label=name)
         assert shown_rows(compared, f"{name} and first") == rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import (
     LOAD,
     approve_kitchen,
@@ -16,23 +17,6 @@ from tests.e2e.kitchen import (
     panel,
     press,
     run_notebook,
-)
-from tests.e2e.rig import (
-    CURRENT,
-    FRONT_ENDS,
-    Place,
-    cell,
-    open_notebook,
-    outputs,
-    reload,
-    restart_kernel,
-    run_all,
-    run_cell,
-    run_command,
-    save,
-    screenshot,
-    show_side_panel,
-    wait_idle,
 )
 
 DELETIONS = {
@@ -46,10 +30,10 @@ DELETIONS = {
 NO_SESSION = "This notebook has no tool-calling session yet"
 
 
-def open_waiting(page: Page, place: Place, name: str, options: str = "") -> None:
+def open_waiting(page: Page, place: rig.Place, name: str, options: str = "") -> None:
     """Run all cells; return when the first call waits, with its cell active in command mode."""
-    open_notebook(page, place, name, [LOAD, fries_cell(options), "print(fries)"])
-    run_all(page)
+    rig.open_notebook(page, place, name, [LOAD, fries_cell(options), "print(fries)"])
+    rig.run_all(page)
     expect_waits(panel(page, 1), 2, "Potato_rinse")
     activate(page, 1)
 
@@ -58,7 +42,7 @@ def activate(page: Page, number: int) -> None:
     """Make a cell the active one, in command mode, with the focus."""
     page.evaluate(
         f"""number => {{
-            const {{ content }} = {CURRENT};
+            const {{ content }} = {rig.CURRENT};
             content.activeCellIndex = number;
             content.mode = 'command';
             content.activeCell.node.focus();
@@ -81,30 +65,30 @@ def expect_waiting_count(page: Page, count: int) -> None:
         expect(status).to_have_count(0)
 
 
-@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize("front_end", rig.FRONT_ENDS)
 def test_a_cell_that_was_made_raw_by_a_key_is_decided_at_the_side_and_the_run_finishes(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
-    place: Place = request.getfixturevalue(front_end)
+    place: rig.Place = request.getfixturevalue(front_end)
     page.set_viewport_size({"width": 1366, "height": 768})
     open_waiting(page, place, "raw.ipynb")
     for key in "yer":
         page.keyboard.press(key)
     expect(page.locator(".jp-Notebook .jp-RawCell")).to_have_count(1)
     expect(panel(page, 1)).to_have_count(0)
-    side = show_side_panel(page)
+    side = rig.show_side_panel(page)
     expect_waits(side, 2, "Potato_rinse")
     expect(side).not_to_contain_text(NO_SESSION)
     expect(deletion_note(side)).to_be_visible()
     if front_end == "lab":
         expect_waiting_count(page, 1)
-    screenshot(page, f"deleted-output-{front_end}")
+    rig.screenshot(page, f"deleted-output-{front_end}")
     approve_kitchen(side)
-    wait_idle(page)
-    expect(outputs(page, 2)).to_contain_text("fries: sticks")
+    rig.wait_idle(page)
+    expect(rig.outputs(page, 2)).to_contain_text("fries: sticks")
     expect_status(side, "Finished")
     expect_waiting_count(page, 0)
-    screenshot(page, f"deleted-output-finished-{front_end}")
+    rig.screenshot(page, f"deleted-output-finished-{front_end}")
 
 
 @pytest.mark.parametrize(
@@ -115,10 +99,10 @@ def test_a_cell_that_was_made_raw_by_a_key_is_decided_at_the_side_and_the_run_fi
     ],
 )
 def test_every_decision_can_be_made_at_the_side_however_the_output_was_deleted(
-    page: Page, lab: Place, deletion: str
+    page: Page, lab: rig.Place, deletion: str
 ) -> None:
     open_waiting(page, lab, "decide.ipynb")
-    run_command(page, DELETIONS[deletion])
+    rig.run_command(page, DELETIONS[deletion])
     expect(panel(page, 1)).to_have_count(0)
     expect_waiting_count(page, 1)
     page.get_by_role("button", name="Waiting for you").click()
@@ -141,10 +125,10 @@ def test_every_decision_can_be_made_at_the_side_however_the_output_was_deleted(
 
 
 def test_the_panel_comes_back_with_its_cell_in_the_state_that_was_decided_at_the_side(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     open_waiting(page, lab, "undo.ipynb")
-    side = show_side_panel(page)
+    side = rig.show_side_panel(page)
     for number, key, tool in ((2, "r", "Potato_rinse"), (3, "x", "Potato_peel")):
         expect_waits(side, number, tool)
         activate(page, 1)
@@ -157,38 +141,38 @@ def test_the_panel_comes_back_with_its_cell_in_the_state_that_was_decided_at_the
         expect_step(panel(page, 1), number + 1, "waits for you")
         expect(deletion_note(side)).to_be_hidden()
         expect_waiting_count(page, 1)
-    screenshot(page, "deleted-output-undone")
+    rig.screenshot(page, "deleted-output-undone")
     press(panel(page, 1), "Approve")
     expect_waits(panel(page, 1), 5, "Oven_bake")
     expect_waits(side, 5, "Oven_bake")
 
 
 def test_a_session_without_an_output_is_there_after_the_page_was_loaded_again(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     open_waiting(page, lab, "reload.ipynb")
     page.keyboard.press("x")
-    expect(cell(page, 1)).to_contain_text("print(fries)")
+    expect(rig.cell(page, 1)).to_contain_text("print(fries)")
     expect_waiting_count(page, 1)
-    save(page)
-    reload(page)
+    rig.save(page)
+    rig.reload(page)
     expect_waiting_count(page, 1)
-    side = show_side_panel(page)
+    side = rig.show_side_panel(page)
     approve_kitchen(side)
     expect_waiting_count(page, 0)
-    restart_kernel(page)
+    rig.restart_kernel(page)
     expect(side).to_contain_text(NO_SESSION)
-    reload(page)
-    expect(show_side_panel(page)).to_contain_text(NO_SESSION)
+    rig.reload(page)
+    expect(rig.show_side_panel(page)).to_contain_text(NO_SESSION)
 
 
 def test_a_cell_that_runs_again_takes_the_place_of_its_session_whose_output_was_cleared_at_once(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
-    open_notebook(page, lab, "soon.ipynb", [LOAD, fries_cell("--no-wait")])
+    rig.open_notebook(page, lab, "soon.ipynb", [LOAD, fries_cell("--no-wait")])
     page.evaluate(
         f"""() => {{
-            const {{ node, model }} = {CURRENT}.content.widgets[1];
+            const {{ node, model }} = {rig.CURRENT}.content.widgets[1];
             const observer = new MutationObserver(() => {{
                 if (!node.querySelector('.tc-card')) return;
                 observer.disconnect();
@@ -197,22 +181,22 @@ def test_a_cell_that_runs_again_takes_the_place_of_its_session_whose_output_was_
             observer.observe(node, {{ childList: true, subtree: true }});
         }}"""
     )
-    run_all(page)
-    side = show_side_panel(page)
+    rig.run_all(page)
+    side = rig.show_side_panel(page)
     expect(deletion_note(side)).to_be_visible()
-    wait_idle(page)
-    run_cell(page, 1)
+    rig.wait_idle(page)
+    rig.run_cell(page, 1)
     expect_waits(panel(page, 1), 2, "Potato_rinse")
     expect(deletion_note(side)).to_be_hidden()
     expect(side.get_by_label("Session", exact=True).locator("option")).to_have_count(2)
     expect_waiting_count(page, 1)
 
 
-def test_an_ended_session_goes_with_its_output(page: Page, lab: Place) -> None:
+def test_an_ended_session_goes_with_its_output(page: Page, lab: rig.Place) -> None:
     run_notebook(page, lab, "ended.ipynb", [LOAD, fries_cell("--approve all")])
     expect_status(panel(page, 1), "Finished")
-    wait_idle(page)
-    side = show_side_panel(page)
+    rig.wait_idle(page)
+    side = rig.show_side_panel(page)
     expect_status(side, "Finished")
-    run_command(page, DELETIONS["all cleared"])
+    rig.run_command(page, DELETIONS["all cleared"])
     expect(side).to_contain_text(NO_SESSION)

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import (
     LOAD,
     OWN,
@@ -20,18 +21,6 @@ from tests.e2e.kitchen import (
     run_notebook,
     script,
     steps,
-)
-from tests.e2e.rig import (
-    FRONT_ENDS,
-    Place,
-    open_notebook,
-    outputs,
-    run_cell,
-    save,
-    saved_notebook,
-    screenshot,
-    shut_down_kernels,
-    wait_idle,
 )
 
 SESSION = "application/vnd.jupyter-toolcall.session+json"
@@ -48,22 +37,22 @@ MISTAKES = {
 UNSAVED = script("model", '"I would rather not."', '"No."')
 
 
-def test_each_mistake_fails_its_cell_in_one_or_two_red_lines(page: Page, lab: Place) -> None:
+def test_each_mistake_fails_its_cell_in_one_or_two_red_lines(page: Page, lab: rig.Place) -> None:
     sources = [LOAD, *MISTAKES, OWN + UNSAVED, "%%toolchat -m model -t fill -o x:Jar\nFill it."]
-    open_notebook(page, lab, "wrong.ipynb", sources)
+    rig.open_notebook(page, lab, "wrong.ipynb", sources)
     for number in range(len(sources)):
-        run_cell(page, number)
-        wait_idle(page)
+        rig.run_cell(page, number)
+        rig.wait_idle(page)
     for number, says in enumerate([*MISTAKES.values()], 1):
         one_line(page, number, says)
     one_line(page, len(sources) - 1, "x was never saved")
     expect_status(panel(page, len(sources) - 1), "Finished")
-    screenshot(page, "mistakes")
+    rig.screenshot(page, "mistakes")
 
 
 def one_line(page: Page, number: int, says: str) -> None:
     """The cell shows one error of one or two lines, which names what is wrong."""
-    failed = outputs(page, number).locator("[data-mime-type='application/vnd.jupyter.stderr']")
+    failed = rig.outputs(page, number).locator("[data-mime-type='application/vnd.jupyter.stderr']")
     expect(failed).to_contain_text(says)
     expect(failed).to_have_count(1)
     expect(failed).not_to_contain_text("Traceback")
@@ -106,7 +95,7 @@ TURNS = script(
 
 
 @pytest.mark.long
-def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: Place) -> None:
+def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: rig.Place) -> None:
     cell = "%%toolchat -m model -t lure spring tell -i trap --scheme flat\nGo into the {bad}."
     view = run_notebook(page, lab, "hostile.ipynb", [TRAP + TURNS, cell])
     expect_waits(view, 1, "lure")
@@ -117,13 +106,13 @@ def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: Place) ->
         expect_waits(view, number, ("lure", "spring", "tell")[number - 1])
         press(view, "Approve")
     expect_status(view, "Finished · 3 calls, 1 failed")
-    wait_idle(page)
+    rig.wait_idle(page)
     look_around(page, 1)
-    screenshot(page, "hostile-live")
-    save(page)
+    rig.screenshot(page, "hostile-live")
+    rig.save(page)
     saved = next(
         output.data
-        for output in saved_notebook(lab, "hostile.ipynb").cells[1].outputs
+        for output in rig.saved_notebook(lab, "hostile.ipynb").cells[1].outputs
         if SESSION in output.data
     )
     svg = "".join(saved["image/svg+xml"])
@@ -139,11 +128,11 @@ def test_hostile_text_is_shown_as_text_live_and_saved(page: Page, lab: Place) ->
     for sign in ("\u202e", "\u0007", "\x1b", "\u2066"):
         assert sign not in svg
         assert sign not in "".join(saved["text/plain"])
-    shut_down_kernels(lab)
+    rig.shut_down_kernels(lab)
     page.goto("about:blank")
-    open_notebook(page, lab, "hostile.ipynb")
+    rig.open_notebook(page, lab, "hostile.ipynb")
     look_around(page, 1)
-    screenshot(page, "hostile-saved")
+    rig.screenshot(page, "hostile-saved")
 
 
 def look_around(page: Page, number: int) -> None:
@@ -162,18 +151,18 @@ def look_around(page: Page, number: int) -> None:
     assert view.locator("script, img[src=x], svg script, [onload], [onerror]").count() == 0
 
 
-@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize("front_end", rig.FRONT_ENDS)
 @pytest.mark.own_page
 def test_options_and_names_complete_with_tab(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
-    place: Place = request.getfixturevalue(front_end)
+    place: rig.Place = request.getfixturevalue(front_end)
     cells = [LOAD, fries_cell("--approve all"), "%%toolchat --app", "%%toolchat\nTake Potato#"]
-    open_notebook(page, place, "tab.ipynb", cells)
-    run_cell(page, 0)
-    wait_idle(page)
-    run_cell(page, 1)
-    wait_idle(page)
+    rig.open_notebook(page, place, "tab.ipynb", cells)
+    rig.run_cell(page, 0)
+    rig.wait_idle(page)
+    rig.run_cell(page, 1)
+    rig.wait_idle(page)
     listed = page.locator(".jp-Completer-item")
     complete(page, 2)
     expect(listed.filter(has_text="--approve")).to_be_visible()
@@ -181,7 +170,7 @@ def test_options_and_names_complete_with_tab(
     expect(editor_text(page, 2)).to_contain_text("--approve")
     complete(page, 3)
     expect(listed.filter(has_text="Potato#4")).to_be_visible()
-    screenshot(page, f"completion-{front_end}")
+    rig.screenshot(page, f"completion-{front_end}")
 
 
 def editor_text(page: Page, number: int) -> Locator:

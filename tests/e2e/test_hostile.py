@@ -36,19 +36,9 @@ from jupyter_toolcall.view.contract_rows import (
 from jupyter_toolcall.view.graph_rows import GraphEdge, GraphNode, GraphRow
 from jupyter_toolcall.view.svg import svg
 from jupyter_toolcall.view.text_summary import session_text
+from tests.e2e import rig
 from tests.e2e.corpus import CORPUS, HOST
 from tests.e2e.kitchen import open_tab, panel
-from tests.e2e.rig import (
-    Place,
-    open_notebook,
-    outputs,
-    run_all,
-    run_command,
-    screenshot,
-    show_side_panel,
-    wait_idle,
-    write_notebook,
-)
 from tests.e2e.samples import SESSION, saved_data, wait_for_file
 
 pytestmark = pytest.mark.own_page
@@ -213,14 +203,14 @@ def walk(page: Page, number: int) -> None:
     )
 
 
-def test_a_saved_session_acts_nowhere_whatever_it_says(page: Page, lab: Place) -> None:
+def test_a_saved_session_acts_nowhere_whatever_it_says(page: Page, lab: rig.Place) -> None:
     seen = asked(page)
-    open_notebook(page, lab, "hostile.ipynb", ["%%toolchat\n" + CORPUS[0]], {0: [saved()]})
+    rig.open_notebook(page, lab, "hostile.ipynb", ["%%toolchat\n" + CORPUS[0]], {0: [saved()]})
     view = panel(page, 0)
     expect(view).to_contain_text("<script>window.canary=1</script>")
     walk(page, 0)
-    screenshot(page, "hostile")
-    show_side_panel(page)
+    rig.screenshot(page, "hostile")
+    rig.show_side_panel(page)
     expect_harmless(page, seen, ".tc")
     expect_harmless(page, seen, "#jupyter-toolcall-side")
     decisions = view.locator(".tc-acts")
@@ -229,24 +219,24 @@ def test_a_saved_session_acts_nowhere_whatever_it_says(page: Page, lab: Place) -
 
 @pytest.mark.parametrize("asks", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
-    page: Page, lab: Place, asks: bool
+    page: Page, lab: rig.Place, asks: bool
 ) -> None:
     seen = asked(page)
     whole = sendable_data(Whole(hostile_rows(live=True, asks=asks)))
     panel_of = "from jupyter_toolcall.jupyter.panel import Panel\nfake = Panel()\n"
     show = "from IPython.display import display\ndisplay(fake.bundle(), raw=True)\n"
     source = f"{wait_for_file('go')}\n{panel_of}{show}fake.send({whole!r})"
-    write_notebook(lab, "front.ipynb", ["1"])
-    open_notebook(page, lab, "live.ipynb", [source])
+    rig.write_notebook(lab, "front.ipynb", ["1"])
+    rig.open_notebook(page, lab, "live.ipynb", [source])
     page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCell.inputHidden = true")
-    run_all(page)
-    run_command(page, "docmanager:open", path=lab.path("front.ipynb"))
+    rig.run_all(page)
+    rig.run_command(page, "docmanager:open", path=lab.path("front.ipynb"))
     (lab.root / "go").touch()
     toast = page.locator(".Toastify__toast")
     expect(toast).to_contain_text("<script>window.canary=1</script>")
     expect_harmless(page, seen, ".Toastify__toast-body p")
     toast.get_by_role("button", name="Show").click()
-    view = outputs(page, 0).get_by_role("region", name="Tool calls")
+    view = rig.outputs(page, 0).get_by_role("region", name="Tool calls")
     if asks:
         view.get_by_role("button", name="Answer", exact=True).click()
     else:
@@ -255,8 +245,8 @@ def test_a_live_session_acts_nowhere_and_neither_does_what_tells_of_it(
     expect_harmless(page, seen, ".tc")
     page.keyboard.press("Escape")
     walk(page, 0)
-    wait_idle(page)
-    screenshot(page, "hostile-live")
+    rig.wait_idle(page)
+    rig.screenshot(page, "hostile-live")
     expect_harmless(page, seen, ".tc")
 
 

@@ -15,22 +15,9 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import expect_status, panel, press
-from tests.e2e.rig import (
-    QUIET,
-    START,
-    Place,
-    cell,
-    free_port,
-    run_cell,
-    running,
-    screenshot,
-    served,
-    wait_idle,
-    wait_ready,
-    write_notebook,
-    write_settings,
-)
+from tests.e2e.rig import cell
 from tests.e2e.test_headless import notebook
 
 ROOT = Path(__file__).parents[2]
@@ -96,50 +83,50 @@ def listens(port: int) -> bool:
 def test_the_panel_is_live_and_a_person_decides(
     page: Page, programs: Path, tmp_path: Path, host: str
 ) -> None:
-    write_notebook(Place("jupyterlab", "", tmp_path), "a.ipynb", [PANEL])
+    rig.write_notebook(rig.Place("jupyterlab", "", tmp_path), "a.ipynb", [PANEL])
     (tmp_path / "a.py").write_text(MARIMO)
     command: dict[str, tuple[str | Path, ...]] = {
         "voila": (programs / "voila", "a.ipynb", "--no-browser", "--Voila.ip=127.0.0.1"),
         "marimo": (programs / "marimo", "run", "a.py", "--headless", "--no-token"),
     }
     page.set_viewport_size({"width": 1366, "height": 768})
-    port = free_port()
+    port = rig.free_port()
     program = [*command[host], f"--port={port}"]
-    with running(program, tmp_path, home(tmp_path), lambda: listens(port)):
+    with rig.running(program, tmp_path, home(tmp_path), lambda: listens(port)):
         page.goto(f"http://127.0.0.1:{port}")
         view = page.get_by_role("region", name="Tool calls")
-        expect(view.get_by_text("fill", exact=True).first).to_be_visible(timeout=START * 1000)
-        screenshot(page, f"{host}-waits")
+        expect(view.get_by_text("fill", exact=True).first).to_be_visible(timeout=rig.START * 1000)
+        rig.screenshot(page, f"{host}-waits")
         press(view, "Approve")
         expect_status(view, "Finished")
-        screenshot(page, f"{host}-finished")
+        rig.screenshot(page, f"{host}-finished")
 
 
 def test_two_people_see_one_session_and_one_of_them_decides_once(
     browser: Browser, programs: Path, tmp_path: Path
 ) -> None:
-    write_settings(tmp_path / "settings", QUIET)
-    with served("jupyterlab", tmp_path, programs / "python") as server:
+    rig.write_settings(tmp_path / "settings", rig.QUIET)
+    with rig.served("jupyterlab", tmp_path, programs / "python") as server:
         chat = "%%toolchat -m model -t fill --approve ask\nFill it."
         load = f"%load_ext jupyter_toolcall\n{TOOL}"
-        write_notebook(server, "a.ipynb", [load, chat, "print(ran)"])
+        rig.write_notebook(server, "a.ipynb", [load, chat, "print(ran)"])
         size: Any = {"width": 1366, "height": 900}
         ann, ben = (browser.new_context(viewport=size).new_page() for _ in range(2))
         for name, person in {"ann": ann, "ben": ben}.items():
             person.goto(f"{server.url}/lab/workspaces/{name}/tree/a.ipynb")
-            wait_ready(person)
-        run_cell(ann, 0)
-        wait_idle(ann)
-        run_cell(ann, 1)
+            rig.wait_ready(person)
+        rig.run_cell(ann, 0)
+        rig.wait_idle(ann)
+        rig.run_cell(ann, 1)
         for person in (ann, ben):
             approve = panel(person, 1).get_by_role("button", name="Approve", exact=True)
             expect(approve).to_be_enabled()
-        screenshot(ben, "collaboration-waits")
+        rig.screenshot(ben, "collaboration-waits")
         press(panel(ben, 1), "Approve")
         for person in (ann, ben):
             expect_status(panel(person, 1), "Finished")
-        wait_idle(ann)
-        run_cell(ann, 2)
+        rig.wait_idle(ann)
+        rig.run_cell(ann, 2)
         for person in (ann, ben):
             expect(cell(person, 2)).to_contain_text("[5]")
             # A page that stays connected would keep the server from ending.

@@ -7,16 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import (
-    LOAD,
-    expect_status,
-    expect_step,
-    expect_waits,
-    fries_cell,
-    open_tab,
-    panel,
-    run_notebook,
-)
+from tests.e2e import kitchen
 from tests.e2e.rig import CURRENT, FRONT_ENDS, Place, open_notebook, run_all, screenshot
 
 HELD = """() => {
@@ -69,23 +60,23 @@ def said(page: Page, word: str) -> list[str]:
 
 
 def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place) -> None:
-    open_notebook(page, lab, "keys.ipynb", [LOAD, fries_cell()])
+    open_notebook(page, lab, "keys.ipynb", [kitchen.LOAD, kitchen.fries_cell()])
     page.evaluate(LISTEN)
     run_all(page)
-    view = panel(page, 1)
-    expect_waits(view, 2, "Potato_rinse")
+    view = kitchen.panel(page, 1)
+    kitchen.expect_waits(view, 2, "Potato_rinse")
     assert said(page, "Potato_rinse") == ["Potato_rinse waits for you"]
     page.keyboard.press("Control+Alt+p")
     expect(view.get_by_role("region", name="Details")).to_be_focused()
     tab_to(page, "Approve")
     page.keyboard.press("Enter")
-    expect_waits(view, 3, "Potato_peel")
+    kitchen.expect_waits(view, 3, "Potato_peel")
     expect_held(view)
     assert said(page, "Potato_peel") == ["Potato_peel waits for you"]
 
     tab_to(page, "Approve")
     page.keyboard.press("Enter")
-    expect_waits(view, 4, "Potato_slice")
+    kitchen.expect_waits(view, 4, "Potato_slice")
 
     tab_to(page, "Edit")
     page.keyboard.press("Enter")
@@ -102,8 +93,8 @@ def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place
     screenshot(page, "keyboard-edit")
     tab_to(page, "Run with these values")
     page.keyboard.press("Enter")
-    expect_step(view, 4, "edited")
-    expect_waits(view, 5, "Oven_bake")
+    kitchen.expect_step(view, 4, "edited")
+    kitchen.expect_waits(view, 5, "Oven_bake")
     expect_held(view)
 
     tab_to(page, "Reject")
@@ -111,13 +102,15 @@ def test_a_session_is_steered_and_looked_at_by_keys_alone(page: Page, lab: Place
     expect(view.get_by_role("textbox", name="Reason")).to_be_focused()
     page.keyboard.type("leave them cold")
     page.keyboard.press("Enter")
-    expect_step(view, 5, "rejected")
+    kitchen.expect_step(view, 5, "rejected")
     expect_held(view)
 
 
 def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) -> None:
-    view = run_notebook(page, lab, "walk.ipynb", [LOAD, fries_cell("--approve all")])
-    expect_status(view, "Finished")
+    view = kitchen.run_notebook(
+        page, lab, "walk.ipynb", [kitchen.LOAD, kitchen.fries_cell("--approve all")]
+    )
+    kitchen.expect_status(view, "Finished")
     page.keyboard.press("Control+Alt+p")
     expect_held(view)
     tab_to(page, "Graph", "Shift+Tab")
@@ -142,19 +135,21 @@ def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) ->
     )
     tab_to(page, "Time")
     page.keyboard.press("Home")
-    expect_status(view, "Before the first call")
+    kitchen.expect_status(view, "Before the first call")
     page.keyboard.press("Control+Alt+s")
-    expect_status(view, "Looking back at call 1")
+    kitchen.expect_status(view, "Looking back at call 1")
     page.keyboard.press("End")
-    expect_status(view, "Finished")
+    kitchen.expect_status(view, "Finished")
     page.keyboard.press("Control+Alt+Shift+s")
-    expect_status(view, "Looking back at call 7")
+    kitchen.expect_status(view, "Looking back at call 7")
     expect(view.get_by_role("slider", name="Time")).to_be_focused()
 
 
 def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: Place) -> None:
-    view = run_notebook(page, lab, "run.ipynb", [LOAD, fries_cell("--approve all"), "'next'"])
-    expect_status(view, "Finished")
+    view = kitchen.run_notebook(
+        page, lab, "run.ipynb", [kitchen.LOAD, kitchen.fries_cell("--approve all"), "'next'"]
+    )
+    kitchen.expect_status(view, "Finished")
     cells = page.locator(".jp-Notebook .jp-Cell")
     for target in (
         view.locator("svg.g").get_by_role("button", name="Potato#4"),
@@ -166,7 +161,7 @@ def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: P
         expect(cells.nth(1)).to_have_class(re.compile("jp-mod-active"))
         page.keyboard.press("Shift+Enter")
         expect(cells.nth(2)).to_have_class(re.compile("jp-mod-active"))
-        expect_status(view, "Finished")
+        kitchen.expect_status(view, "Finished")
 
 
 def expect_letters(view: Locator, letters: str) -> None:
@@ -180,8 +175,10 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
 ) -> None:
     place: Place = request.getfixturevalue(front_end)
     page.set_viewport_size({"width": 1366, "height": 768})
-    view = run_notebook(page, place, "keys.ipynb", [LOAD, fries_cell(), "1"])
-    expect_waits(view, 2, "Potato_rinse")
+    view = kitchen.run_notebook(
+        page, place, "keys.ipynb", [kitchen.LOAD, kitchen.fries_cell(), "1"]
+    )
+    kitchen.expect_waits(view, 2, "Potato_rinse")
     expect_letters(view, "")
     without = view.evaluate(BOXES)
     screenshot(page, f"letters-notebook-{front_end}")
@@ -189,7 +186,7 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(4)
     page.keyboard.press("z")
     expect(page.locator(".jp-Notebook .jp-Cell")).to_have_count(3)
-    expect_waits(view, 2, "Potato_rinse")
+    kitchen.expect_waits(view, 2, "Potato_rinse")
 
     view.get_by_role("status", name="Session status").click()
     expect_letters(view, "YERA")
@@ -199,7 +196,7 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
         page.keyboard.press(key)
     assert page.evaluate(CELLS) == ["code"] * 3
     page.keyboard.press("y")
-    expect_waits(view, 3, "Potato_peel")
+    kitchen.expect_waits(view, 3, "Potato_peel")
     expect_letters(view, "YERA")
     for key, name in (("r", "Reason"), ("a", "Result")):
         page.keyboard.press(key)
@@ -216,7 +213,7 @@ def test_letters_act_on_the_panel_that_has_the_focus_and_else_on_the_notebook(
     expect_letters(view, "YERA")
     view.get_by_role("button", name="Search").click()
     expect_letters(view, "")
-    open_tab(view, "Messages")
+    kitchen.open_tab(view, "Messages")
     page.keyboard.press("y")
     expect(view.get_by_role("heading", name="Potato_slice")).to_be_visible()
     assert page.evaluate(CELLS) == ["code"] * 3

@@ -5,18 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import (
-    OWN,
-    expect_status,
-    expect_step,
-    forge,
-    open_tab,
-    panel,
-    press,
-    run_notebook,
-    script,
-    steps,
-)
+from tests.e2e import kitchen
 from tests.e2e.rig import KERNEL, Place, reload, run_cell, save, screenshot, wait_idle
 
 CALLS, SLOW = 300, 150
@@ -44,8 +33,8 @@ CELL = f"%%toolchat -m model -t thread --scheme flat --approve all --max-turns {
 
 def open_running(page: Page, lab: Place) -> Locator:
     """Run the cell; return its panel when the slow call runs, after many fast ones."""
-    view = run_notebook(page, lab, "live.ipynb", [SETUP, CELL])
-    expect_step(view, SLOW, "running")
+    view = kitchen.run_notebook(page, lab, "live.ipynb", [SETUP, CELL])
+    kitchen.expect_step(view, SLOW, "running")
     return view
 
 
@@ -53,31 +42,31 @@ def test_a_long_session_shows_every_call_and_the_newest_stays_in_sight_while_it_
     page: Page, lab: Place
 ) -> None:
     view = open_running(page, lab)
-    expect(steps(view)).to_have_count(SLOW)
+    expect(kitchen.steps(view)).to_have_count(SLOW)
     view.get_by_role("list", name="Steps").scroll_into_view_if_needed()
-    expect(steps(view).last).to_be_in_viewport()
-    expect_status(view, "Running")
+    expect(kitchen.steps(view).last).to_be_in_viewport()
+    kitchen.expect_status(view, "Running")
     screenshot(page, "live-session-slow-call")
     (lab.root / "go").touch()
-    expect_status(view, "Finished")
-    expect(steps(view)).to_have_count(CALLS)
-    expect(steps(view).last).to_be_in_viewport()
-    expect(steps(view).last).to_contain_text(f"Bead#{CALLS}")
+    kitchen.expect_status(view, "Finished")
+    expect(kitchen.steps(view)).to_have_count(CALLS)
+    expect(kitchen.steps(view).last).to_be_in_viewport()
+    expect(kitchen.steps(view).last).to_contain_text(f"Bead#{CALLS}")
     screenshot(page, "live-session-finished")
 
 
 def test_a_running_session_answers_a_click_on_a_tab_and_on_stop(page: Page, lab: Place) -> None:
     view = open_running(page, lab)
-    turns = open_tab(view, "Messages").get_by_role("list", name="Turns").locator("li")
+    turns = kitchen.open_tab(view, "Messages").get_by_role("list", name="Turns").locator("li")
     expect(turns.last).to_contain_text(f"{SLOW}")
-    press(view, "Stop")
-    expect_status(view, "Stopped")
-    open_tab(view, "Steps")
-    expect_step(view, SLOW, "interrupted")
-    press(view, "Run")
-    expect_status(view, "Finished")
-    expect(steps(view)).to_have_count(CALLS)
-    expect_step(view, CALLS, "Bead#")
+    kitchen.press(view, "Stop")
+    kitchen.expect_status(view, "Stopped")
+    kitchen.open_tab(view, "Steps")
+    kitchen.expect_step(view, SLOW, "interrupted")
+    kitchen.press(view, "Run")
+    kitchen.expect_status(view, "Finished")
+    expect(kitchen.steps(view)).to_have_count(CALLS)
+    kitchen.expect_step(view, CALLS, "Bead#")
 
 
 @pytest.mark.long
@@ -88,20 +77,20 @@ def test_a_page_that_is_loaded_again_while_a_session_runs_shows_all_of_it(
     save(page)
     reload(page)
     (lab.root / "go").touch()
-    view = panel(page, 1)
-    expect_status(view, "Finished")
+    view = kitchen.panel(page, 1)
+    kitchen.expect_status(view, "Finished")
     wait_idle(page)
-    expect(steps(view)).to_have_count(CALLS)
-    expect_step(view, 1, "Bead#1")
+    expect(kitchen.steps(view)).to_have_count(CALLS)
+    kitchen.expect_step(view, 1, "Bead#1")
 
 
 def test_who_looks_at_a_session_that_has_ended_does_not_make_it_save_again(
     page: Page, lab: Place
 ) -> None:
-    model = script("model", '("fill", {"grams": 5})', '"Done."')
+    model = kitchen.script("model", '("fill", {"grams": 5})', '"Done."')
     cell = "%%toolchat -m model -t fill --scheme flat --approve all\nGo on."
-    run_notebook(page, lab, "look.ipynb", [OWN + model, cell, "1"])
-    expect_status(panel(page, 1), "Finished")
+    kitchen.run_notebook(page, lab, "look.ipynb", [kitchen.OWN + model, cell, "1"])
+    kitchen.expect_status(kitchen.panel(page, 1), "Finished")
     wait_idle(page)
     page.evaluate(
         f"""() => {{
@@ -109,10 +98,10 @@ def test_who_looks_at_a_session_that_has_ended_does_not_make_it_save_again(
             {KERNEL}.iopubMessage.connect((_, message) => heard.push(message.header.msg_type));
         }}"""
     )
-    forge(page, 1, {"type": "show_request", "turn": 1})
+    kitchen.forge(page, 1, {"type": "show_request", "turn": 1})
     page.wait_for_function("heard.includes('comm_msg')")
     run_cell(page, 2)
     page.wait_for_function("heard.includes('execute_result')")
     assert "update_display_data" not in page.evaluate("heard")
-    forge(page, 1, {"type": "replay", "call": "call_1"})
+    kitchen.forge(page, 1, {"type": "replay", "call": "call_1"})
     page.wait_for_function("heard.includes('update_display_data')")

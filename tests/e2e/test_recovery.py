@@ -9,17 +9,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import (
-    expect_status,
-    expect_step,
-    expect_waits,
-    panel,
-    press,
-    run_notebook,
-    script,
-    steps,
-    text_of,
-)
+from tests.e2e import kitchen
 from tests.e2e.rig import (
     START,
     Place,
@@ -64,35 +54,35 @@ def wait_sent(place: Place, count: int) -> None:
 
 def kill_kernel(page: Page, cell: int) -> None:
     """Kill the kernel whose process a cell has printed; returns when the next one is idle."""
-    pid = int(text_of(page, cell).inner_text())
+    pid = int(kitchen.text_of(page, cell).inner_text())
     os.kill(pid, signal.SIGKILL)
     page.get_by_role("button", name="Ok", exact=True).click()
     wait_idle(page)
-    expect(text_of(page, cell)).to_contain_text(str(pid))
+    expect(kitchen.text_of(page, cell)).to_contain_text(str(pid))
 
 
 def test_a_cell_that_waited_when_its_kernel_was_killed_waits_at_the_same_call(
     page: Page, lab: Place
 ) -> None:
-    model = script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
-    view = run_notebook(page, lab, "killed.ipynb", [POST + model + PID, CELL])
-    expect_waits(view, 1, "send")
-    press(view, "Approve")
-    expect_waits(view, 2, "send")
+    model = kitchen.script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
+    view = kitchen.run_notebook(page, lab, "killed.ipynb", [POST + model + PID, CELL])
+    kitchen.expect_waits(view, 1, "send")
+    kitchen.press(view, "Approve")
+    kitchen.expect_waits(view, 2, "send")
     kill_kernel(page, 0)
 
     run_all(page)
-    view = panel(page, 1)
-    expect_waits(view, 2, "send")
-    expect_step(view, 1, "send", "sent to Ann")
+    view = kitchen.panel(page, 1)
+    kitchen.expect_waits(view, 2, "send")
+    kitchen.expect_step(view, 1, "send", "sent to Ann")
     assert sent(lab) == ["Ann"]
     screenshot(page, "recovered-waiting")
     dark_theme(page)
     screenshot(page, "recovered-waiting-dark")
-    press(view, "Approve")
-    expect_status(view, "Finished")
+    kitchen.press(view, "Approve")
+    kitchen.expect_status(view, "Finished")
     wait_idle(page)
-    expect(steps(view)).to_have_count(2)
+    expect(kitchen.steps(view)).to_have_count(2)
     assert sent(lab) == ["Ann", "Bob"]
 
 
@@ -100,44 +90,44 @@ def test_a_cell_that_waited_when_its_kernel_was_killed_waits_at_the_same_call(
 def test_a_call_that_ran_when_its_kernel_was_killed_is_asked_about_and_not_run(
     page: Page, lab: Place, word: str
 ) -> None:
-    model = script("model", '("send", {"to": "Ann", "naps": 600})', '"Done."')
-    view = run_notebook(page, lab, "cut.ipynb", [POST + model + PID, CELL])
-    expect_waits(view, 1, "send")
-    press(view, "Approve")
-    expect_step(view, 1, "running")
+    model = kitchen.script("model", '("send", {"to": "Ann", "naps": 600})', '"Done."')
+    view = kitchen.run_notebook(page, lab, "cut.ipynb", [POST + model + PID, CELL])
+    kitchen.expect_waits(view, 1, "send")
+    kitchen.press(view, "Approve")
+    kitchen.expect_step(view, 1, "running")
     wait_sent(lab, 1)
     kill_kernel(page, 0)
 
     run_all(page)
-    view = panel(page, 1)
-    expect_step(view, 1, "send", "outcome unknown")
+    view = kitchen.panel(page, 1)
+    kitchen.expect_step(view, 1, "send", "outcome unknown")
     expect(view).to_contain_text("nothing says how it ended")
     assert sent(lab) == ["Ann"]
     screenshot(page, "recovered-unknown")
     dark_theme(page)
     screenshot(page, "recovered-unknown-dark")
-    press(view, word)
+    kitchen.press(view, word)
     if word == "Answer":
         view.get_by_label("Result", exact=True).fill("sent to Ann, says the post")
-        press(view, "Answer")
-    expect_status(view, "Finished")
+        kitchen.press(view, "Answer")
+    kitchen.expect_status(view, "Finished")
     assert sent(lab) == (["Ann"] if word == "Answer" else ["Ann", "Ann"])
 
 
 def test_a_new_kernel_tells_what_rests_on_disk_before_any_cell_runs(page: Page, lab: Place) -> None:
-    model = script("model", '("send", {"to": "Ann"})', '"Done."')
+    model = kitchen.script("model", '("send", {"to": "Ann"})', '"Done."')
     open_notebook(page, lab, "rests.ipynb", [POST + model + PID, CELL, STATUS, "%toolchat approve"])
     run_cell(page, 0)
     run_cell(page, 1)
-    expect_waits(panel(page, 1), 1, "send")
+    kitchen.expect_waits(kitchen.panel(page, 1), 1, "send")
     kill_kernel(page, 0)
     run_cell(page, 2)
     wait_idle(page)
     rests = "session 'post' is on disk: 1 calls, 0 objects, call_1 send(to='Ann') is not decided on"
-    expect(text_of(page, 2)).to_contain_text(rests)
+    expect(kitchen.text_of(page, 2)).to_contain_text(rests)
     run_cell(page, 3)
     wait_idle(page)
-    expect(text_of(page, 3)).to_contain_text("run its cell, and it goes on there")
+    expect(kitchen.text_of(page, 3)).to_contain_text("run its cell, and it goes on there")
     assert sent(lab) == []
 
 
@@ -158,25 +148,25 @@ ALL = CELL.replace("flat", "flat --approve all")
 def test_with_a_deleted_key_nothing_runs_again_before_a_person_chooses(
     page: Page, lab: Place, choice: str
 ) -> None:
-    model = script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
-    run_notebook(page, lab, f"key-{choice[:3]}.ipynb", [POST + model, ALL, LOST_KEY])
-    expect(text_of(page, 2)).to_contain_text("deleted")
+    model = kitchen.script("model", '("send", {"to": "Ann"})', '("send", {"to": "Bob"})', '"Done."')
+    kitchen.run_notebook(page, lab, f"key-{choice[:3]}.ipynb", [POST + model, ALL, LOST_KEY])
+    expect(kitchen.text_of(page, 2)).to_contain_text("deleted")
     restart_kernel(page)
     run_cell(page, 0)
     run_cell(page, 1)
-    view = panel(page, 1)
-    expect_step(view, 1, "send", "waits for you")
+    view = kitchen.panel(page, 1)
+    kitchen.expect_step(view, 1, "send", "waits for you")
     expect(view.get_by_role("button", name="Run again", exact=True)).to_be_enabled()
     expect(view).to_contain_text("sent to Ann")
     expect(view).to_contain_text("written with another key")
     assert sent(lab) == ["Ann", "Bob"]
     screenshot(page, f"lost-key-{choice[:3]}")
-    press(view, choice)
+    kitchen.press(view, choice)
     if choice == "Run again":
-        expect_step(view, 2, "send", "waits for you")
+        kitchen.expect_step(view, 2, "send", "waits for you")
         assert sent(lab) == ["Ann", "Bob", "Ann"]
-        press(view, "Keep the recorded result")
-    expect_status(view, "Finished")
+        kitchen.press(view, "Keep the recorded result")
+    kitchen.expect_status(view, "Finished")
     wait_idle(page)
     runs = {"Run again": ["Ann"], "Begin a new session": ["Ann", "Bob"]}.get(choice, [])
     assert sent(lab) == ["Ann", "Bob", *runs]

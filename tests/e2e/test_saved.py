@@ -5,19 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import OWN, expect_status, expect_waits, panel, run_notebook, script
-from tests.e2e.rig import (
-    Place,
-    cell,
-    dark_theme,
-    open_notebook,
-    outputs,
-    save,
-    screenshot,
-    shut_down_kernels,
-    wait_drawn,
-    wait_idle,
-)
 from tests.e2e.samples import bundle, session
 
 HOSTILE = "</script><img src=x onerror='window.broken = 1'><script>window.broken = 1</script>"
@@ -27,16 +16,16 @@ HOSTILE = "</script><img src=x onerror='window.broken = 1'><script>window.broken
 def test_a_saved_session_is_shown_though_no_cell_has_run(
     page: Page, front_end: str, request: pytest.FixtureRequest
 ) -> None:
-    place: Place = request.getfixturevalue(front_end)
-    open_notebook(page, place, "saved.ipynb", ["%%toolchat\nPeel it."], {0: [session()]})
-    region = outputs(page, 0).get_by_role("region", name="Tool calls")
+    place: rig.Place = request.getfixturevalue(front_end)
+    rig.open_notebook(page, place, "saved.ipynb", ["%%toolchat\nPeel it."], {0: [session()]})
+    region = rig.outputs(page, 0).get_by_role("region", name="Tool calls")
     expect(region).to_be_visible()
     expect(region.get_by_role("button", name="Potato#2").first).to_be_visible()
-    expect(outputs(page, 0)).not_to_contain_text("the text of the session")
-    screenshot(page, f"saved-{front_end}")
+    expect(rig.outputs(page, 0)).not_to_contain_text("the text of the session")
+    rig.screenshot(page, f"saved-{front_end}")
     if front_end == "lab":
-        dark_theme(page)
-        screenshot(page, "saved-lab-dark")
+        rig.dark_theme(page)
+        rig.screenshot(page, "saved-lab-dark")
 
 
 BROKEN = (
@@ -49,34 +38,34 @@ BROKEN = (
 
 
 def test_a_hostile_name_is_text_and_broken_data_is_one_line_that_says_why(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     kept = [session(made=f"{HOSTILE}#2", tool=HOSTILE), *(bundle(data) for data, _ in BROKEN)]
     cells = ["%%toolchat\nPeel it."] * len(kept)
-    open_notebook(page, lab, "hostile.ipynb", cells, {n: [data] for n, data in enumerate(kept)})
-    expect(outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
-    assert outputs(page, 0).locator("script, img[src=x]").count() == 0
+    rig.open_notebook(page, lab, "hostile.ipynb", cells, {n: [data] for n, data in enumerate(kept)})
+    expect(rig.outputs(page, 0).get_by_role("region", name="Tool calls")).to_be_visible()
+    assert rig.outputs(page, 0).locator("script, img[src=x]").count() == 0
     for number, (_, why) in enumerate(BROKEN, 1):
-        cell(page, number).scroll_into_view_if_needed()
-        says = outputs(page, number).locator("p")
+        rig.cell(page, number).scroll_into_view_if_needed()
+        says = rig.outputs(page, number).locator("p")
         expect(says).to_contain_text(why)
         expect(says).to_have_count(1)
     assert page.evaluate("window.broken") is None
 
 
-def test_many_saved_sessions_are_drawn_where_they_can_be_seen(page: Page, lab: Place) -> None:
+def test_many_saved_sessions_are_drawn_where_they_can_be_seen(page: Page, lab: rig.Place) -> None:
     sources = [f"%%toolchat\nPeel number {number}." for number in range(3)]
     saved = {number: [session(made=f"Potato#{number + 2}")] for number in range(3)}
-    open_notebook(page, lab, "many.ipynb", sources, saved)
-    wait_drawn(page)
+    rig.open_notebook(page, lab, "many.ipynb", sources, saved)
+    rig.wait_drawn(page)
     for number in range(3):
-        cell(page, number).scroll_into_view_if_needed()
-        made = outputs(page, number).get_by_role("button", name=f"Potato#{number + 2}")
+        rig.cell(page, number).scroll_into_view_if_needed()
+        made = rig.outputs(page, number).get_by_role("button", name=f"Potato#{number + 2}")
         expect(made.first).to_be_visible()
 
 
 def test_a_reopened_call_that_waits_is_a_saved_copy_with_its_arguments_in_order(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     model = script("model", '("fill", {"zest": "a", "grams": 5})', '"Done."')
     own = OWN.replace("def fill(", "def fill(zest: str, ")
@@ -84,14 +73,14 @@ def test_a_reopened_call_that_waits_is_a_saved_copy_with_its_arguments_in_order(
     page.set_viewport_size({"width": 1366, "height": 768})
     run_notebook(page, lab, "again.ipynb", [own + model, opens])
     expect_waits(panel(page, 1), 1, "fill")
-    wait_idle(page)
-    save(page)
-    shut_down_kernels(lab)
+    rig.wait_idle(page)
+    rig.save(page)
+    rig.shut_down_kernels(lab)
     page.goto("about:blank")
-    open_notebook(page, lab, "again.ipynb")
+    rig.open_notebook(page, lab, "again.ipynb")
     view = panel(page, 1)
     expect_status(view, "Not finished")
     expect(view.get_by_text("Saved copy")).to_have_text(["Saved copy. Run the cell to continue."])
     expect(view.get_by_role("button", name="Approve")).to_have_count(0)
     expect(view.locator(".tc-args dt")).to_have_text(["zest", "grams", "of"])
-    screenshot(page, "reopened-waiting")
+    rig.screenshot(page, "reopened-waiting")

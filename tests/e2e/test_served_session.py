@@ -13,6 +13,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from playwright.sync_api import Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import (
     OWN,
     expect_status,
@@ -22,19 +23,6 @@ from tests.e2e.kitchen import (
     panel,
     press,
     script,
-)
-from tests.e2e.rig import (
-    Place,
-    dark_theme,
-    open_notebook,
-    outputs,
-    run_all,
-    run_cell,
-    run_command,
-    save,
-    saved_notebook,
-    screenshot,
-    wait_idle,
 )
 
 CELLS = [
@@ -61,7 +49,7 @@ def call_in_thread(address: str, token: str, tool: str, arguments: Any) -> Futur
 
 def connection(page: Page) -> tuple[str, str]:
     """Return the address and the token that the third cell prints."""
-    printed = outputs(page, 2)
+    printed = rig.outputs(page, 2)
     expect(printed).to_contain_text("claude mcp add")
     text = printed.inner_text()
     address = re.search(r"http://\S+/mcp", text)
@@ -71,21 +59,23 @@ def connection(page: Page) -> tuple[str, str]:
     return address[0], token[1]
 
 
-def test_a_person_decides_by_clicking_on_the_calls_of_another_agent(page: Page, lab: Place) -> None:
+def test_a_person_decides_by_clicking_on_the_calls_of_another_agent(
+    page: Page, lab: rig.Place
+) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
-    open_notebook(page, lab, "served.ipynb", CELLS[:3])
-    run_all(page)
+    rig.open_notebook(page, lab, "served.ipynb", CELLS[:3])
+    rig.run_all(page)
     view = panel(page, 1)
     expect_status(view, "Finished")
     address, token = connection(page)
-    wait_idle(page)
+    rig.wait_idle(page)
 
     first = call_in_thread(address, token, "fill", {"grams": 300, "of": "peas"})
     expect_waits(view, 1, "fill")
     expect_status(view, "Waiting for you")
     expect(view).to_contain_text("mcp:claude-code")
     view.scroll_into_view_if_needed()
-    screenshot(page, "served-waits")
+    rig.screenshot(page, "served-waits")
     press(view, "Approve")
     assert first.result(60)["result"] == "Jar#2"
     expect_status(view, "Finished")
@@ -93,38 +83,38 @@ def test_a_person_decides_by_clicking_on_the_calls_of_another_agent(page: Page, 
 
     second = call_in_thread(address, token, "weigh", {"jar": "Jar#2"})
     expect_waits(view, 2, "weigh")
-    dark_theme(page)
-    run_command(page, "application:toggle-left-area")
+    rig.dark_theme(page)
+    rig.run_command(page, "application:toggle-left-area")
     page.set_viewport_size({"width": 500, "height": 768})
     view.scroll_into_view_if_needed()
-    screenshot(page, "served-waits-narrow-dark")
+    rig.screenshot(page, "served-waits-narrow-dark")
     press(view, "Reject")
     view.get_by_role("textbox").fill("not now")
     view.locator("form").get_by_role("button", name="Reject", exact=True).click()
     assert second.result(60)["note"].endswith("Reason: not now")
     expect_step(view, 2, "weigh", "rejected")
-    screenshot(page, "served-decided-narrow-dark")
+    rig.screenshot(page, "served-decided-narrow-dark")
 
 
 def test_the_notebook_keeps_what_another_agent_did_and_the_person_continues(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     cells = [CELLS[0], CELLS[1].replace("-i jar", "-i jar --approve all"), *CELLS[2:]]
-    open_notebook(page, lab, "served.ipynb", cells)
+    rig.open_notebook(page, lab, "served.ipynb", cells)
     for number in range(3):
-        run_cell(page, number)
+        rig.run_cell(page, number)
     view = panel(page, 1)
     expect_status(view, "Finished")
     address, token = connection(page)
-    wait_idle(page)
+    rig.wait_idle(page)
     call = call_in_thread(address, token, "fill", {"grams": 300})
     assert call.result(60)["result"] == "Jar#2"
     expect_step(view, 1, "fill", "mcp:claude-code", "Jar#2")
-    save(page)
-    saved = str(saved_notebook(lab, "served.ipynb").cells[1].outputs)
+    rig.save(page)
+    saved = str(rig.saved_notebook(lab, "served.ipynb").cells[1].outputs)
     assert "mcp:claude-code" in saved
     assert token not in saved
-    run_cell(page, 3)
+    rig.run_cell(page, 3)
     after = panel(page, 3)
     expect_status(after, "Finished")
     messages = open_tab(after, "Messages")

@@ -5,19 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.rig import (
-    CURRENT,
-    Place,
-    cell,
-    dark_theme,
-    open_notebook,
-    outputs,
-    run_cell,
-    save,
-    screenshot,
-    wait_drawn,
-    wait_idle,
-)
+from tests.e2e import rig
 
 SETUP = """%load_ext jupyter_toolcall
 from jupyter_toolcall import Session, Toolbox, tool
@@ -61,11 +49,11 @@ def session_row(page: Page, number: int) -> Locator:
     return table(page).get_by_role("row").filter(has=button.first)
 
 
-def show(page: Page, lab: Place, count: int, *more: str) -> None:
-    open_notebook(page, lab, "a.ipynb", [SETUP, MAP.format(count=count), *more])
-    run_cell(page, 0)
-    wait_idle(page)
-    run_cell(page, 1)
+def show(page: Page, lab: rig.Place, count: int, *more: str) -> None:
+    rig.open_notebook(page, lab, "a.ipynb", [SETUP, MAP.format(count=count), *more])
+    rig.run_cell(page, 0)
+    rig.wait_idle(page)
+    rig.run_cell(page, 1)
     expect(table(page).get_by_role("button", name=f"All {count:,}")).to_be_visible(timeout=120_000)
 
 
@@ -74,7 +62,7 @@ def press(page: Page, name: str) -> None:
 
 
 def test_sessions_that_wait_are_first_and_each_is_decided_in_its_panel(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     show(page, lab, 10)
     rows = table(page).get_by_role("row")
@@ -85,11 +73,11 @@ def test_sessions_that_wait_are_first_and_each_is_decided_in_its_panel(
         "1 × ConnectionError: no address"
     )
     # The saved copy of the table is not seen beside the live one.
-    expect(outputs(page, 1).get_by_text("10 sessions:")).to_be_hidden()
+    expect(rig.outputs(page, 1).get_by_text("10 sessions:")).to_be_hidden()
     press(page, "Open session 4")
     calls = page.get_by_role("region", name="Tool calls")
     expect(calls.get_by_text("remind", exact=True).first).to_be_visible()
-    screenshot(page, "session-map-open")
+    rig.screenshot(page, "session-map-open")
     press(page, "Approve")
     expect(rows.nth(2)).to_contain_text("Deal with customer 4Finished")
     expect(table(page).get_by_role("button", name="Waiting 2")).to_be_visible()
@@ -99,26 +87,26 @@ def test_sessions_that_wait_are_first_and_each_is_decided_in_its_panel(
     expect(rows).to_have_count(3)
 
 
-def open_and_run(page: Page, lab: Place, source: str) -> None:
+def open_and_run(page: Page, lab: rig.Place, source: str) -> None:
     """Open a session of a map, and run another cell."""
     show(page, lab, 10, source)
     press(page, "Open session 4")
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
-    run_cell(page, 2)
-    wait_idle(page)
+    rig.run_cell(page, 2)
+    rig.wait_idle(page)
 
 
 def test_a_decision_from_python_is_seen_in_the_table_and_in_the_open_panel(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     open_and_run(page, lab, "runs[4].decide(decision='reject', reason='not now').run().status")
-    expect(cell(page, 2)).to_contain_text("finished")
+    expect(rig.cell(page, 2)).to_contain_text("finished")
     expect(session_row(page, 4)).to_contain_text("Finished")
     expect(page.get_by_role("status", name="Session status")).to_contain_text("Finished")
 
 
 def test_the_same_map_in_another_cell_closes_the_panel_that_holds_a_session(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     open_and_run(page, lab, MAP.format(count=10).replace("runs", "again"))
     expect(table(page)).to_have_count(2)
@@ -126,30 +114,32 @@ def test_the_same_map_in_another_cell_closes_the_panel_that_holds_a_session(
     expect(table(page).nth(1).get_by_role("button", name="Waiting 3")).to_be_visible()
 
 
-def test_without_a_kernel_the_notebook_shows_the_table_as_it_was(page: Page, lab: Place) -> None:
+def test_without_a_kernel_the_notebook_shows_the_table_as_it_was(
+    page: Page, lab: rig.Place
+) -> None:
     show(page, lab, 10)
     press(page, "Open session 4")
     press(page, "Approve")
     expect(session_row(page, 4)).to_contain_text("Finished")
-    wait_idle(page)
-    save(page)
-    page.evaluate(f"async () => {{ await {CURRENT}.sessionContext.shutdown(); }}")
+    rig.wait_idle(page)
+    rig.save(page)
+    page.evaluate(f"async () => {{ await {rig.CURRENT}.sessionContext.shutdown(); }}")
     page.reload()
-    wait_drawn(page)
-    saved = outputs(page, 1).get_by_text("10 sessions: 2 waiting, 1 failed, 7 finished")
+    rig.wait_drawn(page)
+    saved = rig.outputs(page, 1).get_by_text("10 sessions: 2 waiting, 1 failed, 7 finished")
     expect(saved).to_be_visible()
-    expect(outputs(page, 1).get_by_text("model not found")).to_be_hidden()
+    expect(rig.outputs(page, 1).get_by_text("model not found")).to_be_hidden()
 
 
 @pytest.mark.long
-def test_a_thousand_sessions_are_shown_a_page_at_a_time(page: Page, lab: Place) -> None:
+def test_a_thousand_sessions_are_shown_a_page_at_a_time(page: Page, lab: rig.Place) -> None:
     show(page, lab, 1_000)
     expect(table(page).get_by_role("row")).to_have_count(51)
     press(page, "Next")
     expect(table(page)).to_contain_text("51 to 100 of 1,000")
     press(page, "Open session 200")
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
-    dark_theme(page)
-    screenshot(page, "session-map-thousand")
+    rig.dark_theme(page)
+    rig.screenshot(page, "session-map-thousand")
     press(page, "Approve")
     expect(session_row(page, 200)).to_contain_text("Finished")

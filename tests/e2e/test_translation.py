@@ -10,24 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e import rig
 from tests.e2e.kitchen import LOAD, OWN, fries_cell, press, run_notebook, script
-from tests.e2e.rig import (
-    CURRENT,
-    QUIET,
-    Place,
-    open_notebook,
-    outputs,
-    reload,
-    restart_kernel,
-    run_all,
-    run_cell,
-    run_command,
-    save,
-    screenshot,
-    show_side_panel,
-    wait_idle,
-    write_settings,
-)
 from tests.e2e.test_session_map import MAP
 from tests.e2e.test_session_map import SETUP as MAP_SETUP
 from tests.e2e.test_teaching import OPTIONS, PREDICT, PROMPT, SETUP, SPOT
@@ -67,18 +51,18 @@ def english_texts(region: Locator) -> list[str]:
 
 
 @pytest.fixture
-def german(lab: Place) -> Place:
+def german(lab: rig.Place) -> rig.Place:
     language = {"@jupyterlab/translation-extension/plugin": {"locale": "de_DE"}}
-    write_settings(lab.served.parent / "settings", QUIET | language)
+    rig.write_settings(lab.served.parent / "settings", rig.QUIET | language)
     return lab
 
 
 def panel(page: Page, number: int, name: str = "Tool-Aufrufe") -> Locator:
-    return outputs(page, number).get_by_role("region", name=name)
+    return rig.outputs(page, number).get_by_role("region", name=name)
 
 
 def test_a_session_is_in_the_language_of_jupyterlab_and_no_text_stays_english(
-    page: Page, german: Place
+    page: Page, german: rig.Place
 ) -> None:
     run_notebook(page, german, "a.ipynb", [LOAD, fries_cell()])
     view = panel(page, 1)
@@ -87,7 +71,7 @@ def test_a_session_is_in_the_language_of_jupyterlab_and_no_text_stays_english(
         "Wartet auf Entscheidung"
     )
     assert english_texts(view) == []
-    screenshot(page, "german-waiting")
+    rig.screenshot(page, "german-waiting")
     press(view, "Bearbeiten")
     expect(view.get_by_role("dialog", name="Aufruf bearbeiten")).to_be_visible()
     assert english_texts(view) == []
@@ -101,12 +85,12 @@ def test_a_session_is_in_the_language_of_jupyterlab_and_no_text_stays_english(
         press(view, "Genehmigen")
     expect(view.get_by_role("status", name="Status der Sitzung")).to_have_text("Fertig")
     assert english_texts(view) == []
-    screenshot(page, "german-finished")
+    rig.screenshot(page, "german-finished")
     look_at_tabs(view)
     # The saved copy is in the language of the page as well.
-    save(page)
-    restart_kernel(page)
-    reload(page)
+    rig.save(page)
+    rig.restart_kernel(page)
+    rig.reload(page)
     saved = panel(page, 1)
     expect(saved.get_by_text("Zum Fortsetzen die Zelle ausführen")).to_be_visible()
     assert english_texts(saved) == []
@@ -135,13 +119,13 @@ def look_at_tabs(view: Locator) -> None:
     view.get_by_role("tab", name="Vergleich").click()
     expect(view.get_by_role("table", name="Vergleich von")).to_be_visible()
     assert english_texts(view) == []
-    screenshot(view.page, "german-compare")
+    rig.screenshot(view.page, "german-compare")
     view.get_by_role("tab", name="Graph").click()
 
 
 @pytest.mark.long
 def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
-    page: Page, german: Place
+    page: Page, german: rig.Place
 ) -> None:
     setup = OWN + script("m", '("fill", {"grams": 20})', '"Done."')
     cells = [setup, "%%toolchat -m m -t fill --scheme flat\nFill."]
@@ -154,12 +138,12 @@ def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
         press(dialog, "Mit diesen Werten ausführen")
         expect(dialog.get_by_text(problem).first).to_be_visible()
         assert english_texts(view) == []
-    screenshot(page, "german-form")
+    rig.screenshot(page, "german-form")
 
 
 @pytest.mark.long
 def test_guesses_exercises_and_their_hints_are_in_the_language_of_jupyterlab(
-    page: Page, german: Place
+    page: Page, german: rig.Place
 ) -> None:
     (german.root / "exercises").mkdir()
     (german.root / "exercises" / "spot.md").write_text(SPOT)
@@ -181,12 +165,12 @@ def test_guesses_exercises_and_their_hints_are_in_the_language_of_jupyterlab(
 
 @pytest.mark.long
 def test_the_table_of_a_map_and_the_session_below_it_are_in_the_language_of_jupyterlab(
-    page: Page, german: Place
+    page: Page, german: rig.Place
 ) -> None:
-    open_notebook(page, german, "a.ipynb", [MAP_SETUP, MAP.format(count=60)])
-    run_cell(page, 0)
-    wait_idle(page)
-    run_cell(page, 1)
+    rig.open_notebook(page, german, "a.ipynb", [MAP_SETUP, MAP.format(count=60)])
+    rig.run_cell(page, 0)
+    rig.wait_idle(page)
+    rig.run_cell(page, 1)
     table = page.get_by_role("region", name="Sitzungen einer Map")
     expect(table.get_by_text("wartet auf: remind").first).to_be_visible(timeout=120_000)
     assert english_texts(table) == []
@@ -194,14 +178,14 @@ def test_the_table_of_a_map_and_the_session_below_it_are_in_the_language_of_jupy
     view = panel(page, 1)
     expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
     assert english_texts(view) == []
-    screenshot(page, "german-map")
+    rig.screenshot(page, "german-map")
 
 
 @pytest.mark.long
 def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
-    page: Page, german: Place
+    page: Page, german: rig.Place
 ) -> None:
-    open_notebook(page, german, "a.ipynb", [LOAD, "1", fries_cell("--no-wait")])
+    rig.open_notebook(page, german, "a.ipynb", [LOAD, "1", fries_cell("--no-wait")])
     labels = page.evaluate(
         """() => {
             const { commands } = window.jupyterapp;
@@ -212,19 +196,19 @@ def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
     assert "Wartenden Aufruf genehmigen" in labels
     patterns = [*english_patterns()]
     assert [text for text in labels if any(each.fullmatch(text) for each in patterns)] == []
-    run_all(page)
+    rig.run_all(page)
     panel(page, 2).get_by_role("status", name="Status der Sitzung").click(button="right")
     page.locator(".lm-Menu-item", has_text="Tool-Aufrufe").hover()
     expect(page.locator(".lm-Menu-item", has_text="Als Python kopieren")).to_be_visible()
-    screenshot(page, "german-menu")
+    rig.screenshot(page, "german-menu")
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
-    run_command(page, "settingeditor:open", query="Tool")
+    rig.run_command(page, "settingeditor:open", query="Tool")
     editor = page.locator(".jp-SettingsPanel")
     expect(editor.get_by_text("Vor „Alle genehmigen“ nachfragen")).to_be_visible()
     expect(editor.get_by_text("Wann sich die Seitenleiste von selbst öffnet.")).to_be_visible()
-    screenshot(page, "german-settings")
-    show_side_panel(page)
+    rig.screenshot(page, "german-settings")
+    rig.show_side_panel(page)
     side = page.locator("#jupyter-toolcall-side")
     expect(side.get_by_role("button", name="In Tab öffnen")).to_be_visible()
     assert english_texts(side) == []
@@ -232,12 +216,14 @@ def test_commands_menus_and_settings_are_in_the_language_of_jupyterlab(
 
 @pytest.mark.long
 def test_without_jupyterlab_the_panel_is_in_the_language_of_the_kernel(
-    page: Page, lab: Place
+    page: Page, lab: rig.Place
 ) -> None:
     """A front end without the extension shows the widget."""
-    open_notebook(page, lab, "a.ipynb", [f"{LOAD}\n%config ToolChat.language = 'de'", fries_cell()])
-    page.evaluate(f"() => {{ {CURRENT}.content.rendermime.removeMimeType({LIVE!r}); }}")
-    run_all(page)
-    view = outputs(page, 1).get_by_role("region", name="Tool-Aufrufe")
+    rig.open_notebook(
+        page, lab, "a.ipynb", [f"{LOAD}\n%config ToolChat.language = 'de'", fries_cell()]
+    )
+    page.evaluate(f"() => {{ {rig.CURRENT}.content.rendermime.removeMimeType({LIVE!r}); }}")
+    rig.run_all(page)
+    view = rig.outputs(page, 1).get_by_role("region", name="Tool-Aufrufe")
     expect(view.get_by_role("button", name="Genehmigen", exact=True)).to_be_enabled()
     assert english_texts(view) == []

@@ -7,7 +7,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, make_dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NewType
 
 import pandas as pd
 import polars as pl
@@ -104,6 +104,7 @@ def question(session: Session) -> str:
         (int, "13", 13),
         (float, 3, 3.0),
         (bool, "true", True),
+        (NewType("Years", int), "13", 13),
     ],
 )
 def test_an_answer_is_coerced_to_its_type(returns: Any, saved: Any, answer: Any) -> None:

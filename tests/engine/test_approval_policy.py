@@ -188,6 +188,8 @@ def test_a_rule_judges_the_values_that_the_tool_would_get(
     ("rule", "told"),
     [
         (lambda: Rule("pay", "approve"), "'approve' is no decision of a rule; there are run, ask"),  # type: ignore[arg-type]
+        (lambda: Rule("pay", "ask", reason=3), "the reason of a rule is 3, which is no text"),  # type: ignore[arg-type]
+        (lambda: Rule("pay", "ask", made=3), "3 is no date"),  # type: ignore[arg-type]
         (
             lambda: Rule("pay", "run", {"to": {"type": 1}}),
             "the rule for pay: to: {'type': 1} is no",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, NotYourTurn
+from jupyter_toolcall.models import Reply, Request
 
 RAN: list[str] = []
 
@@ -121,6 +124,61 @@ def test_a_fork_asks_the_model_again_and_a_new_call_always_runs() -> None:
     assert RAN == ["pour", "add milk", "smell"]
     assert forked.text == "done"
     assert session.checkout(forked.head).head == forked.head
+
+
+@pytest.mark.parametrize(
+    ("follow", "tea"),
+    [
+        (lambda edited: edited.edit("call_1", what="mint"), "mint"),
+        (lambda edited: edited.decide_anew("call_1", "edit", arguments={"what": "mint"}), "mint"),
+        (lambda edited: edited.replay("call_2"), "tea"),
+        (lambda edited: edited.replay(), "tea"),
+    ],
+    ids=["an edit", "a decision", "a replay from a call", "a replay"],
+)
+def test_what_follows_an_edit_before_its_run_repeats_it_to_the_end_and_asks_no_model(
+    follow: Callable[[Session], Session], tea: str, tmp_path: Path
+) -> None:
+    asked, script = list[Request](), Scripted(SCRIPT)
+
+    def model(request: Request) -> Reply | None:
+        asked.append(request)
+        return script(request)
+
+    session = Session(
+        Toolbox(Cup, pour), model, scheme="flat", approve="all", inputs={"cup": Cup()}
+    ).tell("tea")
+    edited = session.edit("call_3", what="honey")
+    with pytest.raises(NotYourTurn, match="has not come to call_4 yet: run"):
+        edited.edit("call_4", Cup="Cup#1")
+    following = follow(edited)
+    following.save(tmp_path / "s.jsonl")
+    asked.clear()
+    loaded = Session.load(
+        tmp_path / "s.jsonl", session.toolbox, model, inputs={"cup": Cup()}, approve="all"
+    ).run()
+    while loaded.pending:
+        loaded.decide(loaded.pending[0]).run()
+    for ended in (following.run(), loaded):
+        tastes = [ended[name].taste for name in ended.objects]
+        assert tastes == ["", f"+{tea}", "water", f"+{tea}+honey"]
+        assert (ended.calls[3].result, ended.text, asked) == (f"+{tea}+honey", "done", [])
+
+
+class Noted(Session):
+    """A session with something of its own."""
+
+    note = ""
+
+
+def test_a_session_of_a_subclass_forks_and_loads_into_its_class(tmp_path: Path) -> None:
+    session = Noted(Toolbox(Cup), Scripted(["done"]), scheme="flat", inputs={"cup": Cup()})
+    session.tell("tea").note = "kept"
+    forked = session.shown().fork()
+    assert isinstance(forked, Noted)
+    assert (forked.note, "_ipython_display_" in vars(forked)) == ("kept", False)
+    session.save(tmp_path / "s.jsonl")
+    assert isinstance(Noted.load(tmp_path / "s.jsonl", Toolbox(Cup)), Noted)
 
 
 def test_an_edit_that_does_not_fit_is_refused_and_changes_nothing() -> None:

@@ -221,6 +221,23 @@ def add(a: int) -> int:
 tools = [add]
 ratio = 100
 """,
+    "functions that take their arguments by position": """
+import functools
+def bare(function):
+    return functools.wraps(function)(lambda *values: function(*values))
+@functools.singledispatch
+def kind(a: int, end: str = ".") -> str:
+    return f"{a}{end}"
+@kind.register
+def _(a: int, end: str = ".") -> str:
+    return f"int {a}{end}"
+@bare
+def add(a: int, by: int = 2) -> int:
+    return a + by
+def below(by: int = 9, a: int = 1, /) -> int:
+    return by - a
+tools = [kind, add, below]
+""",
     "a partial, whatever holds it": """
 import functools
 class Oven:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 from array import array
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
@@ -240,9 +240,16 @@ def squares(n: int) -> Iterator[int]:
     yield from (k * k for k in range(n))
 
 
+async def later(n: int) -> AsyncIterator[int]:
+    """Yield squares, one after the other."""
+    for square in squares(n):
+        yield square
+
+
 def test_a_generator_runs_in_the_script() -> None:
-    path = exported(painted(("squares", {"n": 3}), tools=[squares]))
-    assert run(path)["result_1"] == [0, 1, 4]
+    calls = (("squares", {"n": 3}), ("later", {"n": 3}))
+    made = run(exported(painted(*calls, tools=[squares, later])))
+    assert made["result_1"] == made["result_2"] == [0, 1, 4]
 
 
 def test_a_session_of_what_never_changes_copies_nothing() -> None:

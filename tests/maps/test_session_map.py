@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -277,6 +278,15 @@ def test_whole_sessions_run_on_the_workers_of_a_process_pool(pool: Executor) -> 
     assert sorted(lines("effects")) == sorted(f"{p} {part}" for p in PROMPTS for part in range(3))
     assert sessions[0].session.text == f"{PROMPTS[0]} is paid."
     assert sessions[0].session.calls[0].result == "paid 0"
+
+
+def test_the_functions_that_create_tools_and_models_may_have_defaults_and_be_partials() -> None:
+    def tools(also: tuple[Any, ...] = ()) -> Toolbox:
+        return Toolbox(pay, *also)
+
+    for toolbox in (tools, functools.partial(tools, also=())):
+        made = Session.map(PROMPTS, toolbox, functools.partial(Payer), scheme="flat", approve="all")
+        assert dict(made.counts) == {"finished": len(PROMPTS)}
 
 
 def test_a_toolbox_of_functions_of_a_module_needs_no_function_around_it(pool: Executor) -> None:

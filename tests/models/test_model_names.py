@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import ModelError, NotYourTurn, UsageError
-from jupyter_toolcall.core.events import Call
+from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.kitchen import FRIES
 from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.schemes.messages import Reply, Request
@@ -59,6 +59,11 @@ def test_a_session_without_a_model_says_what_to_give() -> None:
     [
         ("text", "a model returns a Reply or None"),
         (Reply(raw=float("nan")), "cannot be written down"),
+        # A journal with these could not be read again.
+        (Reply(3), "cannot be written down"),  # type: ignore[arg-type]
+        (Reply("x", stop=3), r"Expected `str`, got `int` - at `\$.stop`"),  # type: ignore[arg-type]
+        (Reply("x", usage=Usage(1.5)), r"at `\$.usage.input`"),  # type: ignore[arg-type]
+        (Reply("", (Call("1", "f", {}, 3),)), r"at `\$.calls\[0\].broken`"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_reply_is_refused_and_nothing_is_kept(reply: Any, said: str) -> None:

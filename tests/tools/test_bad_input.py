@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
@@ -162,6 +166,9 @@ def test_an_empty_prompt_is_refused(text: Any, is_what: str) -> None:
         *(("outputs", {"x": "Potatoe"}, "Did you mean Potato"), ("outputs", ["x"], "is no dict")),
         *(("inputs", {1: 2}, "inputs: {1: 2} is no dict"), ("max_turns", 0, "0 is no number")),
         ("budget", "9", r"budget: '9' is no Budget, such as Budget\(calls=40\)"),
+        *(("system", None, "system is None, which is no text"), ("name", 3, "name is 3, which")),
+        ("inputs", {"": 2}, "inputs: {'': 2} is no dict"),
+        *(("breaks", 3, "breaks is 3, which"), ("breaks", ["a", None], "breaks is None, which")),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest(option: str, value: Any, said: str) -> None:
@@ -224,6 +231,32 @@ def test_a_call_that_cannot_run_is_told_why_and_what_there_is(
     )
     assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
     assert len(session.journal.dumps()) < 20_000
+
+
+def test_a_script_that_is_one_text_is_one_reply() -> None:
+    assert Scripted("Done.").items == Scripted(["Done."]).items
+
+
+@dataclass
+class Box:
+    day: datetime.date
+    sizes: list[int]
+
+
+def test_what_python_has_for_data_is_written_as_json_in_arguments() -> None:
+    def pack(day: datetime.date, boxes: list[Box], count: int, share: float) -> str:
+        return f"{day} {boxes[0].sizes} {count} {share}"
+
+    day = datetime.date(2030, 5, 1)
+    arguments = {"day": pd.Timestamp(day), "boxes": [Box(day, [1])], "count": np.int64(3)}
+    model = Scripted([("pack", {**arguments, "share": Decimal("1.50")}), "done"])
+    session = Session(Toolbox(pack), model, scheme="flat", approve="all").tell("go")
+    assert session.calls[0].result == "2030-05-01 [1] 3 1.5"
+    edited = session.edit("call_1", boxes=[Box(day, [4])], share=np.float32(0.25)).run()
+    assert edited.calls[0].result == "2030-05-01 [4] 3 0.25"
+    for value, said in ((np.float32("nan"), "share: nan is not JSON"), (b"x", "a bytes is not")):
+        with pytest.raises(CallError, match=said):
+            session.edit("call_1", share=value)
 
 
 def test_a_call_of_a_type_that_has_no_object_yet_is_told_so() -> None:
@@ -508,6 +541,9 @@ def test_an_answer_with_a_wrong_decision_or_no_arguments_is_refused() -> None:
         session.decide("call_1", "approved")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="an edit needs the arguments"):
         session.decide("call_1", "edit")
+    # A journal with another value in its place could not be read again.
+    with pytest.raises(UsageError, match="the reason is None, which is no text"):
+        session.decide("call_1", "reject", reason=None)  # type: ignore[arg-type]
     with pytest.raises(CallError, match="pieces: nan is not JSON"):
         session.decide("call_1", "edit", arguments={"pieces": float("nan")})
     with pytest.raises(CallError, match="pieces: input should be a valid integer"):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, NotRequired, Required, TypedDict, Unpack
+from typing import Annotated, Any, NotRequired, Required, TypedDict, Unpack, cast
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from jupyter_toolcall import Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.tools.object_references import references, replace_names
 
@@ -73,6 +74,10 @@ class Tray:
 
 
 POTATO, SWEET = Potato(), Sweet()
+
+
+def lambda_named() -> int:
+    return 2
 
 
 def resolve(name: str, types: tuple[type, ...]) -> Any:
@@ -191,6 +196,93 @@ def test_every_kind_of_parameter_is_called_as_it_must_be() -> None:
         assert made.function(**values) == (1, 2, (7, 8), 3, {"z": 9})
 
 
+def with_other_names(function: Callable[..., Any]) -> Any:
+    return functools.wraps(function)(lambda *values: function(*values))
+
+
+@with_other_names
+@tool(read_only=True)
+def plus(a: int, b: int = 2) -> int:
+    return a + b
+
+
+@functools.singledispatch
+def kind(value: int | str, end: str = ".") -> str:
+    return f"{value}{end}"
+
+
+@kind.register
+def _(value: str, end: str = ".") -> str:
+    return f"text {value}{end}"
+
+
+class Shape:
+    def __init__(self, side: int = 1) -> None:
+        self.side = side
+
+    @functools.lru_cache  # noqa: B019
+    def times(self, by: int) -> int:
+        return self.side * by
+
+    @functools.singledispatchmethod
+    def kind(self, value: int | str) -> str:
+        return f"{value} {self.side}"
+
+    @kind.register
+    def _(self, value: str) -> str:
+        return f"text {value} {self.side}"
+
+    def grown(self, by: int, more: int) -> int:
+        return self.side + by + more
+
+    twice: Any = tool(read_only=True)(cast(Any, functools.partialmethod(grown, more=2)))
+    once = tool(read_only=True)(staticmethod(lambda_named))
+
+
+class Square(Shape):
+    def grown(self, *amounts: int, **named: int) -> int:
+        return -1
+
+    @staticmethod
+    def times(by: int) -> int:  # type: ignore[override]
+        return -by
+
+    @functools.singledispatchmethod
+    def kind(self, value: int | str) -> str:
+        return f"square {value}"
+
+
+@pytest.mark.parametrize("source", [Shape, Shape(3)], ids=["a class", "an instance"])
+def test_what_functools_makes_of_a_function_or_a_method_is_a_tool(source: Any) -> None:
+    calls = [("plus", {"a": 1}, 3), ("kind", {"value": 4, "end": "!"}, "4!")]
+    calls += [("kind", {"value": "a"}, "text a."), ("Shape_times", {"by": 2}, 6)]
+    calls += [("Shape_kind", {"value": 4}, "4 3"), ("Shape_kind", {"value": "a"}, "text a 3")]
+    calls += [("Shape_grown", {"by": 1, "more": 2}, 6), ("Shape_twice", {"by": 1}, 6)]
+    box = Toolbox(plus, kind, source)
+    model = Scripted([*(call[:2] for call in calls), "Done."])
+    inputs = {"shape": Shape(3)}
+    session = Session(box, model, scheme="flat", inputs=inputs, approve="all").tell("Go.")
+    assert [call.error or call.result for call in session.calls] == [call[2] for call in calls]
+    assert {made.name for made in box if made.read_only} == {"plus", "Shape_twice", "Shape_once"}
+
+
+def test_an_object_of_a_subclass_has_its_own_method_which_counts_as_code() -> None:
+    calls = [("grown", {"by": 1, "more": 2}), ("times", {"by": 2}), ("kind", {"value": 4})]
+    model = Scripted([*((f"Shape_{name}", arguments) for name, arguments in calls), "Done."])
+    session = Session(Toolbox(Shape), model, scheme="flat", inputs={"s": Square()}, approve="all")
+    assert [call.result for call in session.tell("Go.").calls] == [-1, -2, "square 4"]
+    parts = (box["Shape_grown"].parts() for box in (session.toolbox, Toolbox(Shape)))
+    assert next(parts).keys() - next(parts).keys() == {"Square.grown"}
+
+
+@pytest.mark.parametrize(
+    "marked", [Potato, POTATO.peel, len, Toolbox(Potato)["Potato_peel"]], ids=type
+)
+def test_a_mark_on_what_keeps_none_is_refused(marked: Any) -> None:
+    with pytest.raises(DefinitionError, match="keeps no options; mark a function"):
+        tool(read_only=True)(marked)
+
+
 def test_a_class_gives_a_tool_for_each_public_method() -> None:
     box = Toolbox(Potato)
     assert box.names == ("Potato_peel", "Potato_plant")
@@ -222,10 +314,6 @@ def test_hints_say_what_a_function_does_not() -> None:
 def test_no_tool_is_read_only_and_destructive() -> None:
     with pytest.raises(DefinitionError, match="read_only and pure say that a call changes nothing"):
         tool(read_only=True, destructive=True)
-
-
-def lambda_named() -> int:
-    return 2
 
 
 def test_a_toolbox_says_the_nearest_name_of_one_that_it_has_not() -> None:
