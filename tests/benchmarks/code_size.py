@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_292,
-    "view": 1_902,
+    "view": 1_920,
     "models": 2_114,
     "export": 2_672,
     "compare": 1_815,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_477,
+    "all": 38_495,
     "Python files": 259,
-    "Python tests": 52_463,
+    "Python tests": 52_501,
     "TypeScript": 12_001,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -153,6 +153,17 @@ def test_objects_of_another_branch_are_muted_and_say_which_where_names_are_the_s
             assert not told or str(node.detail).startswith(other[row.branch])
 
 
+def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> None:
+    rows = chain(6)
+    fork = replace(rows.calls[2], id="fork", call="fork", object="new")
+    calls = (*rows.calls[:2], *(replace(row, branch="b") for row in rows.calls[2:]), fork)
+    objects = (*rows.objects[:3], *(replace(row, branch="b") for row in rows.objects[3:]))
+    new = ObjectRow("new", "A#4", "A", step=3, call="fork")
+    out = ObjectRow("output:clean", "clean", "A", "output")
+    places = by_row(graph_row(Rows(calls=calls, objects=(*objects, new, out))), "object")
+    assert places["output:clean"].y == places["new"].y != places["o6"].y
+
+
 def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     def ping(text: str) -> str:
         """Return it."""
