@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_292,
-    "view": 1_920,
+    "view": 1_919,
     "models": 2_114,
     "export": 2_672,
     "compare": 1_815,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_495,
+    "all": 38_494,
     "Python files": 259,
-    "Python tests": 52_501,
-    "TypeScript": 12_001,
+    "Python tests": 52_512,
+    "TypeScript": 12_005,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
