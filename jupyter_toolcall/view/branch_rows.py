@@ -10,7 +10,7 @@ from typing import Any
 
 from ..compare.branch_totals import BranchTotals
 from ..compare.comparison_rows import CURRENT
-from ..core.branches import SHOWN, Branch, parent_branch
+from ..core.branches import SHOWN, Branch, is_prompt, parent_branch
 from ..core.call_record import CallRecord
 from ..core.events import Decided, Finished, Replied, Started
 from ..core.journal_entries import Entry
@@ -26,17 +26,21 @@ TEXT = 200
 
 
 def side_branches(
-    cursor: Cursor, existing: Sequence[Branch], wanted: frozenset[str], path: Sequence[Entry]
+    cursor: Cursor,
+    existing: Sequence[Branch],
+    wanted: frozenset[str],
+    path: Sequence[Entry],
+    draws_ahead: bool,
 ) -> dict[str, BranchView]:
     """Return the branches that are drawn beside the shown one by their heads, oldest first.
 
     Those are the newest `existing` ones, the one that the shown branch left, and the `wanted`
-    ones. `path` are the entries of the shown branch.
+    ones; those that go on from its head only if `draws_ahead`. `path` are the entries of the shown
+    branch.
     """
     journal = cursor.context.journal
     paths = {b.head: journal.path(b.head) for b in existing if not (b.hidden or b.current)}
-    # What a record has ahead of the shown branch is not drawn, but questions asked there are.
-    ahead = {e for e in journal.children(cursor.head) if not journal[e].begins_question}
+    ahead = set() if draws_ahead else entries_ahead(cursor)
     others = [head for head in paths if ahead.isdisjoint(entry.id for entry in paths[head])]
     shown = next((branch for branch in existing if branch.current), None)
     left = parent_branch(journal, shown, existing) if shown is not None and others else None
@@ -53,6 +57,14 @@ def side_branches(
         sides[head] = BranchView(Cursor(cursor.context, head), state, head, entries, shares, forked)
         shown_on.update((entry.id, head) for entry in entries)
     return sides
+
+
+def entries_ahead(cursor: Cursor) -> set[str]:
+    """Return the entries that other branches have after the head: of calls that were forked or
+    undone, or that a replay repeats next."""
+    journal = cursor.context.journal
+    following = (journal[entry_id] for entry_id in journal.children(cursor.head))
+    return {e.id for e in following if not (e.begins_question or is_prompt(e))}
 
 
 def _forked_calls(state: State, entries: Sequence[Entry], head: str) -> dict[str, str]:

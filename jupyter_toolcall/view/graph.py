@@ -34,8 +34,6 @@ MARK = 16
 """Pixels of an icon on a pill, with its gap."""
 PACE = 10
 """Calls by which the window moves at once: fewer are drawn until there are so many more."""
-LINES = 10
-"""Objects that lines from the earlier calls lead to: more would cross everything else."""
 RESULT, TOOL, NAME, ARGUMENT = 14, 32, 40, 24
 """Characters of a result and a tool's name on a pill, of an object's name, of an edge's label."""
 DASHED = ("waits", "approved", "running", "rejected", "interrupted", "unknown")
@@ -155,7 +153,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     # Objects of calls before these.
     makers, place = {"", *window}, {key: n for n, key in enumerate(nodes)}
     objects = [(n, node.row) for n, node in enumerate(nodes.values()) if node.kind == "object"]
-    edges = [GraphEdge(0, n) for n, row in objects if table.maker[row] not in makers][:LINES]
+    edges = [GraphEdge(0, n) for n, row in objects if table.maker[row] not in makers]
     edges += [edge for key in window for edge in _edges(table, key, place)]
     if not until:
         # Inputs that no call has taken yet, and outputs that are not saved yet.

@@ -105,6 +105,10 @@ def _dot(graph: GraphRow) -> Iterator[str]:
     tails = {edge.tail for edge in graph.edges}
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
+    # An output that is not saved yet stands in the row of the branch that is to save it.
+    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
+    outputs = (n for n in last if int(n) not in ends and shown)
+    yield from (f"{shown[-1]} -> {n} [style=invis]" for n in outputs)
 
 
 def _sized(name: str, width: float, height: float) -> str:

@@ -22,7 +22,7 @@ from ..core.state import State
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, ExtensionRow
 from ..engine.outdated import outdated_reasons
-from .branch_rows import branch_row, side_branches, touched_calls, used
+from .branch_rows import branch_row, entries_ahead, side_branches, touched_calls, used
 from .call_rows import call_rows
 from .comparison_rows import with_differences
 from .contract import Drop, Rows
@@ -108,6 +108,8 @@ class ViewRows:
     """Which calls a person asked to see in the graph."""
     _branches: tuple[Branch, ...] = ()
     """The branches that have a row, as they were when all rows were computed."""
+    _draws_ahead: bool = False
+    """Whether branches that go on from the head have rows."""
     _sides: list[Rows] = field(default_factory=list)
     """The rows of calls and objects of the other branches, in the order of `branch_views`."""
     _ends: dict[str, CallEnd] = field(default_factory=dict)
@@ -129,7 +131,11 @@ class ViewRows:
         self._ends = CallIndex.of(journal).ends(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
         self.branch_views = {"": shown}
-        self.branch_views |= side_branches(cursor, self._branches, self.wanted, path)
+        # A replay that runs repeats what lies ahead of it: to send its rows at each step is slow.
+        self._draws_ahead = not _continues_at_once(session) and bool(entries_ahead(cursor))
+        self.branch_views |= side_branches(
+            cursor, self._branches, self.wanted, path, self._draws_ahead
+        )
         self._sides = [self._side_rows(view) for view in self.branch_views.values() if view.branch]
         inputs = [name for name in state.names if not state.objects[name].producer.call]
         branch_rows = tuple(map(self._branch_row, self._branches))
@@ -140,11 +146,11 @@ class ViewRows:
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
     ) -> Rows | None:
         """Return the rows that changed since the last ones; None where all have to be sent."""
-        path = self._entries_since(cursor)
-        if path is None:
+        path, continues_at_once = self._entries_since(cursor), _continues_at_once(session)
+        is_ahead = not continues_at_once and bool(entries_ahead(cursor))
+        if path is None or (is_ahead and not self._draws_ahead):
             return None
         state, before = cursor.state, self.branch_views[""]
-        continues_at_once = session.phase in ("thinking", "running")
         # What the calls of a long reply would do is computed at a pause, not before each of them.
         running = (*cursor.running, *cursor.early_ends)
         calls = touched_calls(state, path, 1 if continues_at_once else None, running)
@@ -176,6 +182,7 @@ class ViewRows:
             isinstance(entry.event, Opened)
             or len(journal.children(entry.parent)) > 1
             or entry.id in heads
+            or (self._draws_ahead and entry.id not in new)
             or (is_prompt(entry) and entry.id not in new)
             for entry in path
         )
@@ -260,6 +267,10 @@ class ViewRows:
         """Return the drawing of the calls that a person asked to see; it stays so from now on."""
         self.window = window
         return Rows(graph=(graph_row(self.store.rows(), *window),))
+
+
+def _continues_at_once(session: SessionRow) -> bool:
+    return session.phase in ("thinking", "running")
 
 
 def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...]) -> Rows:

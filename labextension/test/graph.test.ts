@@ -317,3 +317,16 @@ test('a graph that is wholly in sight has no overview', async () => {
   view.update(whole(chain(4)));
   assert.deepEqual(all('[aria-label=Overview]'), []);
 });
+
+test('a failed call among the earlier ones is asked for by its own id, and a click on their box shows the newest of them', async () => {
+  const { view, one, sent } = await page();
+  const { calls = [], ...rows } = chain(140);
+  const failed = calls.map(call => (call.step === 20 ? { ...call, status: 'failed' as const, object: '' } : call));
+  const { nodes = [], ...graph } = drawn({ calls: failed, ...rows });
+  const earlier = { kind: 'earlier' as const, x: 60, y: 200, label: '80 earlier calls' };
+  view.update(whole({ calls: failed, ...rows, graph: [{ ...graph, nodes: [...nodes, earlier] }] }));
+  one('.tc-chip.failed').click();
+  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20' });
+  one('[aria-label="80 earlier calls"]').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 80, selected: '' });
+});

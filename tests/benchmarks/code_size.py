@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_295,
-    "view": 1_902,
+    "view": 1_919,
     "models": 2_114,
     "export": 2_682,
     "compare": 1_815,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_493,
+    "all": 38_510,
     "Python files": 259,
-    "Python tests": 52_492,
-    "TypeScript": 12_004,
+    "Python tests": 52_541,
+    "TypeScript": 12_008,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

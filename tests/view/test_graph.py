@@ -86,6 +86,20 @@ def test_at_most_sixty_calls_are_drawn_and_one_box_counts_the_others(count: int)
     assert bool(earlier) == (graph.earlier > 0)
 
 
+def test_a_line_leads_from_the_earlier_calls_to_every_object_that_they_made() -> None:
+    rows = chain(150)
+    # Each of the newest calls takes another object of the earlier ones.
+    uses = {n: (Use("a", f"o{n - 100}"),) for n in range(101, 151)}
+    calls = tuple(replace(call, uses=uses.get(call.step, call.uses)) for call in rows.calls)
+    graph = drawing(replace(rows, calls=calls))
+    box = [node.kind for node in graph.nodes].index("earlier")
+    led_to = [graph.nodes[edge.head].row for edge in graph.edges if edge.tail == box]
+    assert {f"o{n}" for n in range(1, 51)} <= {*led_to}
+    made = {row.id: row.call for row in rows.objects}
+    drawn = {node.row for node in graph.nodes}
+    assert all(made[row] not in drawn for row in led_to)
+
+
 def test_a_window_ends_where_the_person_wants_it_to() -> None:
     assert max(int(key[1:]) for key in by_row(graph_row(chain(149), until=70), "call")) == 70
 
@@ -151,6 +165,17 @@ def test_objects_of_another_branch_are_muted_and_say_which_where_names_are_the_s
             assert node.muted == (row.branch != "")
             told = row.branch in other and names.count(row.name) > 1
             assert not told or str(node.detail).startswith(other[row.branch])
+
+
+def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> None:
+    rows = chain(6)
+    fork = replace(rows.calls[2], id="fork", call="fork", object="new")
+    calls = (*rows.calls[:2], *(replace(row, branch="b") for row in rows.calls[2:]), fork)
+    objects = (*rows.objects[:3], *(replace(row, branch="b") for row in rows.objects[3:]))
+    new = ObjectRow("new", "A#4", "A", step=3, call="fork")
+    out = ObjectRow("output:clean", "clean", "A", "output")
+    places = by_row(graph_row(Rows(calls=calls, objects=(*objects, new, out))), "object")
+    assert places["output:clean"].y == places["new"].y != places["o6"].y
 
 
 def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:

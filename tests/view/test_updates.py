@@ -221,6 +221,35 @@ def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
     }
 
 
+def test_what_a_fork_or_an_undo_left_is_drawn_at_once_as_another_branch() -> None:
+    panel = Panel()
+    script = [*[("Bead_next", {"Bead": "Bead#1"})] * 4, ("save", {"out": "Bead#6"})]
+    drive = PanelController(opened(Plan(script, [], "flat", "ask", True)), panel.tell)
+    drive.greet()
+    drive_on(drive)
+    for _ in range(5):
+        drive.inbox.append(message(drive, ("approve", 0, None)))
+        drive_on(drive)
+    main = drive.session.head
+    # With the steps that the session stands at, and those of the pills of the branch that it left.
+    for wish, shown, pale in (
+        ({"type": "fork", "call": "call_2"}, [1, 2], [3, 4, 5]),
+        ({"type": "checkout", "branch": main}, [1, 2, 3, 4, 5], []),
+        ({"type": "undo", "call": "call_4"}, [1, 2, 3, 4], [4, 5]),
+        ({"type": "checkout", "branch": main}, [1, 2, 3, 4, 5], []),
+        ({"type": "replay", "call": "call_3"}, [1, 2, 3], [3, 4, 5]),
+    ):
+        drive.inbox.append(wish)
+        drive_on(drive)
+        check(panel, drive)
+        steps = {row.id: row.step for row in panel.tables["calls"].values()}
+        nodes = panel.tables["graph"]["graph"].nodes
+        pills = sorted((steps[node.row], node.muted) for node in nodes if node.kind == "call")
+        assert [step for step, is_muted in pills if not is_muted] == shown, wish
+        assert [step for step, is_muted in pills if is_muted] == pale, wish
+    assert [row.branch for row in panel.tables["objects"].values() if row.saved] == [main]
+
+
 def test_a_step_forward_sends_what_changed_and_no_more() -> None:
     panel = Panel()
     plan = Plan([("Bead_next", {})] * 30, [], "flat", "all", False)

@@ -105,7 +105,7 @@ export class Camera {
 
   /** Moves by itself again, until the person moves the graph the next time. */
   follow(): void {
-    this._movedByPerson = false;
+    this._movedByPerson = this._fitted = false;
   }
 
   zoom(by: number): void {
@@ -136,7 +136,8 @@ export class Camera {
     if (!newest) return;
     // A node far before the right end is shown with what led to it.
     const at = newest.x * this._scale + this._x;
-    if (at < 0 || (isPast && fitting === null)) this._x = Math.min(-box.left * this._scale, this._x + Math.max(0, this._width * AHEAD - at));
+    const isFar = at < this._width / 2 || isPast;
+    if (isFar && fitting === null) this._x = Math.min(-box.left * this._scale, this._x + Math.max(0, this._width * AHEAD - at));
     // In a drawing that is shown for the first time, so is what stands around it.
     this.reveal(newest, this._isTooTall() && top !== this._topOfTallDrawing);
   }

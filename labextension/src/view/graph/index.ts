@@ -215,13 +215,15 @@ export class Graph {
 
   /** The chosen row, if it or a near ancestor of it is not drawn. */
   private _selectedOrigin({ model, ui: { chosen } }: ViewState): string {
-    if (!chosen) return '';
-    const call = model.calls.get(chosen.call);
-    const id = model.objects.has(chosen.object) ? chosen.object : (mainUse(call)?.object ?? '');
+    const call = model.calls.get(chosen?.call ?? '');
+    const object = chosen && model.objects.has(chosen.object) ? chosen.object : '';
+    const id = object || (call?.scheme ? '' : (call?.id ?? ''));
     if (!id || id === model.graph.selected) return model.graph.selected;
-    const drawn = new Set(model.graph.nodes.filter(node => node.kind === 'object').map(node => node.row));
-    const near = [id, ...reachable(id, of => parentsOf(model, of), Infinity, NEAR)];
-    return near.every(one => drawn.has(drawnId(model, one))) ? '' : id;
+    const drawn = new Set(model.graph.nodes.map(node => `${node.kind}:${node.row}`));
+    const origin = object || (mainUse(call)?.object ?? '');
+    const near = origin ? [origin, ...reachable(origin, of => parentsOf(model, of), Infinity, NEAR)] : [];
+    const isDrawn = (object !== '' || drawn.has(`call:${call?.same || id}`)) && near.every(one => drawn.has(`object:${drawnId(model, one)}`));
+    return isDrawn ? '' : id;
   }
 
   /** Why there is no drawing, though there are objects. */
@@ -403,10 +405,11 @@ export class Graph {
     this._acts.setState({ chosen: choiceOf(spot), form: null });
   }
 
-  /** Moves the window to the calls before those that are drawn. */
+  /** Moves the window to the newest calls that are not drawn, at the scale of a drawing that nobody moved. */
   private _showEarlier(): void {
-    const steps = this._drawing.spots.flatMap(spot => (spot.node.muted ? [] : (spot.call?.step ?? [])));
-    this._acts.setState({ pastStep: Math.max(1, Math.min(...steps)), chosen: null, form: null });
+    const hidden = (this._view?.calls ?? []).filter(call => !call.scheme && !this._drawing.pillOf(call.id)).map(call => call.step);
+    this.release();
+    this._acts.setState({ pastStep: Math.max(1, ...hidden), chosen: null, form: null });
   }
 
   private _focusSpot(spot: Spot | undefined): void {
