@@ -94,6 +94,31 @@ test('the form of a call offers the columns of its table, and an answer the obje
   assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c3', result: 'Potato#1', reason: '', bound: '7c1e90ab' });
 });
 
+test('a column that the table does not have is named beside the argument, and the form offers those that it has', async () => {
+  const it = await page();
+  const offered = (): string[] => it.all('datalist option').map(option => option.getAttribute('value') ?? '');
+  const warning = (): string => it.all('.tc-lacks').map(one => one.textContent).join();
+  it.view.update(whole(onTable('chf')));
+  assert.equal(warning(), '');
+  it.view.update(displayed());
+  assert.equal(warning(), 'Potato#3 has no column chf');
+  it.click('Edit');
+  assert.deepEqual(offered(), COLUMNS);
+  const column = it.all('.tc-dialog input')[0] as HTMLInputElement;
+  const hint = (): string => it.all('.tc-dialog .hint').map(one => one.textContent).join('|');
+  assert.match(hint(), /Potato#3 has no column chf/);
+  column.value = 'city';
+  column.dispatchEvent(new Event('input', { bubbles: true }));
+  assert.doesNotMatch(hint(), /has no column/);
+  it.click('Cancel');
+  const rows = onTable('price', { preview: LARGE });
+  it.view.update(whole(rows));
+  assert.equal(warning(), '');
+  const { calls = [], tools = [] } = onTable('total', { preview: LARGE });
+  it.view.update(whole({ ...rows, calls, tools: tools.map(tool => ({ ...tool, description: 'Add a column.' })) }));
+  assert.equal(warning(), '');
+});
+
 test('of a new table no cell has changed: its first rows are shown', async () => {
   const it = await page();
   const rows = chain(2);
