@@ -119,6 +119,21 @@ test('a column that the table does not have is named beside the argument, and th
   assert.equal(warning(), '');
 });
 
+test('a call that fails again with the same error says so where it was run again', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const calls = (error: string): Rows['calls'] => [called(2, { status: 'failed', object: '', error })];
+  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []).slice(0, 1), ...(calls('ValueError: no') ?? [])] }));
+  it.all('[aria-label=Steps] button')[1]?.click();
+  const status = (): string => it.all('.tc-acts [role=status]').map(one => one.textContent).join();
+  it.click('Fix and retry');
+  assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, bound: '' });
+  it.view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished' }] }));
+  assert.equal(status(), 'The call fails with the same error. Change the tool and run its cell first.');
+  it.view.update(delta(2, { calls: calls('ValueError: other') }));
+  assert.equal(status(), '');
+});
+
 test('of a new table no cell has changed: its first rows are shown', async () => {
   const it = await page();
   const rows = chain(2);

@@ -267,7 +267,9 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
     ...(canRetry
       ? [
           button(t('Fix and retry'), { disabled, look: 'primary', onclick: retry }),
-          mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
+          view.ui.retried === call.error && call.error
+            ? h('p', { class: 'tc-wrong', role: 'status' }, t('The call fails with the same error. Change the tool and run its cell first.'))
+            : mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
         ]
       : []),
     button(t('Replay from here'), {
@@ -348,7 +350,7 @@ export class DecisionPanel {
     this._draw(
       call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls,
       next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved,
-      next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
+      next.model.session, next.model.previewed, next.ui.retried, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
     );
     this._placeSheet();
   }

@@ -23,6 +23,8 @@ export interface PanelState {
   readonly commandSent: boolean;
   /** The last command moved the session: what came of it is said where it was given. */
   readonly moved: boolean;
+  /** The error of the failed call that was run again last; empty otherwise. */
+  readonly retried: string;
   /** The call that the person edited last; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
@@ -53,6 +55,7 @@ export const INITIAL_STATE: PanelState = {
   pastStep: null,
   commandSent: false,
   moved: false,
+  retried: '',
   editedCall: '',
   form: null,
   ruleAdded: false,
