@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_477,
     "Python files": 259,
     "Python tests": 52_463,
-    "TypeScript": 12_074,
+    "TypeScript": 12_080,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
