@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { CallRow } from '../src/generated/contract';
 import { jsonLines, parsedJson } from '../src/view/exact';
 import { namedColumns, oddRows } from '../src/view/full_preview';
+import { printsLabel } from '../src/view/labels';
 import { called, chain, delta, page, waiting, whole } from './page';
 import type { ObjectRow, Rows } from './sent';
 
@@ -134,6 +135,24 @@ test('a call that fails again with the same error says so where it was run again
   assert.equal(status(), '');
 });
 
+test('a run that was stopped before a decision says that Approve continues it, and a key that is missing is shown as code', async () => {
+  const it = await page();
+  const bar = (): string => it.all('.tc-bar').map(one => one.textContent).join();
+  const stopped = { phase: 'stopped', says: 'Stopped', detail: 'Press Run, or run %toolchat next, to continue.' } as const;
+  it.view.update(whole({ ...waiting(), session: [{ ...stopped, pending: ['call3'] }] }));
+  assert.equal(bar(), 'Approve continues the run.');
+  it.view.update(delta(1, { session: [stopped] }));
+  assert.equal(bar(), stopped.detail);
+  it.view.update(delta(2, { session: [{ phase: 'failed', says: 'Failed', detail: 'KEY is not set: use `-m scripted`' }] }));
+  assert.equal(it.one('.tc-bar code').textContent, '-m scripted');
+});
+
+test('above what a failed call printed stands whether that is its traceback', () => {
+  assert.equal(printsLabel('Traceback (most recent call last):\n'), 'Traceback');
+  assert.equal(printsLabel('1\nTraceback (most recent call last):\n'), 'Printed, and traceback');
+  assert.equal(printsLabel('1'), 'Printed');
+});
+
 test('of a new table no cell has changed: its first rows are shown', async () => {
   const it = await page();
   const rows = chain(2);
@@ -174,7 +193,7 @@ test('what came of Fork from here and Replay from here is said below the buttons
   it.click('Fork from here');
   it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
   const answer = (): string => it.all('.tc-acts .tc-else').map(one => one.textContent).join();
-  assert.equal(answer(), 'Ready for the next stepRun the next stepRun to the end');
+  assert.equal(answer(), 'New branch after call 3. The model continues from here.Run the next stepRun to the end');
   it.all('.tc-acts .tc-else button')[1]?.click();
   assert.deepEqual(it.sent.at(-1), { type: 'run' });
   it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));

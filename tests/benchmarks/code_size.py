@@ -21,7 +21,7 @@ LIMITS = {
     "core + engine + session": 8_298,
     "tools": 3_544,
     "sources": 5_992,
-    "jupyter": 4_292,
+    "jupyter": 4_291,
     "view": 1_902,
     "models": 2_114,
     "export": 2_672,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_598,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_477,
+    "all": 38_476,
     "Python files": 259,
     "Python tests": 52_463,
-    "TypeScript": 12_080,
+    "TypeScript": 12_093,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

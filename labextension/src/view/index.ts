@@ -269,7 +269,7 @@ export class PanelView {
 
   private _setState(patch: Partial<PanelState>): void {
     const isKept = !('chosen' in patch);
-    this._ui = { ...this._ui, moved: this._ui.moved && isKept, retried: isKept ? this._ui.retried : '', ...patch };
+    this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', retried: isKept ? this._ui.retried : '', ...patch };
     this._paint();
   }
 
@@ -294,7 +294,7 @@ export class PanelView {
     const retried = isRetry ? [...this._model.calls.values()].find(({ call, branch }) => call === command.call && branch === '') : undefined;
     this._ui = {
       ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop',
-      ruleAdded: command.type === 'add_rule', moved: moves, editedCall: command.type === 'edit' ? command.call : '',
+      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' ? command.call : '',
       retried: retried?.error ?? ''
     };
     this._model = { ...this._model, refusal: null };
