@@ -195,13 +195,13 @@ export class CallDialog implements Dialog {
     field => new FieldRow(field, writeContext(this._view), () => this._showConsequence())
   );
   private readonly _error = new FormError();
-  private readonly _addButton = button(t('Add call'), { type: 'submit' });
-  private readonly _sendButton = button(t('Send'), { look: 'primary', onclick: () => this._sendCall(false, true) });
+  private readonly _addButton = button(t('Add call'), { onclick: () => this._sendCall(false) });
+  private readonly _sendButton = button(t('Send'), { type: 'submit', look: 'primary' });
   private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
     'form',
-    { onsubmit: () => this._sendCall(false), novalidate: true },
+    { onsubmit: () => this._sendCall(false, true), novalidate: true },
     ...this._rows.map(one => one.element),
     this._rows.length ? null : note(t('This tool takes no arguments.')),
     h('p', 'tc-note', icon('run'), this._note),
@@ -221,8 +221,10 @@ export class CallDialog implements Dialog {
 
   refuse(reason: string, fields: Readonly<Record<string, string>>): void {
     this._addAnywayButton.hidden = false;
-    this._error.show(reason);
-    if (!complain(this._rows, fields)) this._addButton.focus();
+    // An error at its field is not said a second time.
+    const isAtField = complain(this._rows, fields);
+    this._error.show(isAtField ? '' : reason);
+    if (!isAtField) this._sendButton.focus();
   }
 
   setBusy(sent: boolean): void {
@@ -230,7 +232,7 @@ export class CallDialog implements Dialog {
   }
 
   focus(): void {
-    focusInPlace(firstInput(this._rows) ?? this._addButton);
+    focusInPlace(firstInput(this._rows) ?? this._sendButton);
   }
 
   private _call(): Written {

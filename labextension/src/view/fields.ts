@@ -122,7 +122,8 @@ function valuesOf(field: Field, around: InputContext): Choice[] {
 
 function checkboxes(field: Field, around: InputContext): Input {
   const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
-  const names = [...new Set([...chosen, ...around.named(object => field.options.includes(object.kind)).map(object => object.name)])];
+  const offered = field.kind === 'choices' ? field.options.map(String) : around.named(object => field.options.includes(object.kind)).map(one => one.name);
+  const names = [...new Set([...chosen, ...offered])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
   return {
@@ -163,7 +164,7 @@ const ANY = 'value';
 
 /** An input for any value, behind the choices that write none; who types chooses a value. */
 function freeInput(field: Field, around: InputContext): Input {
-  const inner = field.kind === 'objects' ? checkboxes(field, around) : textInput(field, around);
+  const inner = field.kind === 'objects' || field.kind === 'choices' ? checkboxes(field, around) : textInput(field, around);
   const others = withoutValue(field);
   // An empty field of a required argument that has no value yet is not an empty text.
   if (others.length === 0) return { ...inner, raw: () => inner.raw() || (field.initial === undefined ? undefined : '') };

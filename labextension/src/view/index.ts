@@ -303,6 +303,8 @@ export class PanelView {
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
     if (moves) this._card.element.scrollIntoView({ block: 'nearest' });
+    // The card of the next call is lower than that of a reply.
+    else if (command.type === 'say' || command.type === 'draft') this._head.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** Moves the card above the tabs while the person decides, and the steps to the open tab. */
