@@ -47,7 +47,7 @@ def cause(journal: Journal, first_own_entry: str) -> Cause:
         case Decided(call_id) | Started(call_id) | Finished(call_id):
             call = state_at(journal, first_own_entry).calls[call_id]
             unchanged = {**_defaults(entry, call), **_arguments_before(journal, first, call)}
-            return _of_call(event, call, unchanged)
+            return _of_call(event, call, unchanged, journal[first].event)
         case Replied():
             now, other_reply = _reply_text(event), _reply_text(journal[first].event)
             replaces = other_reply and other_reply != now
@@ -96,7 +96,7 @@ def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, Any]:
     return {name: value for name, value in call.asked.items() if name in names}
 
 
-def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause:
+def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any], older: Event) -> Cause:
     name, change = "re-run", f"{call.tool} ran again"
     match event:
         case Decided(round=number) if number:
@@ -115,10 +115,11 @@ def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any]) -> Cause
             if reason:
                 change = t("%1 rejected: %2", call.tool, _short(reason, LONG))
         case Decided(decision="answer"):
-            name, answer = "answered", call.result
-            if answer is not None:
-                name = f"answered {_short(answer, VALUE)}"
+            name = "answered" if call.result is None else f"answered {_short(call.result, VALUE)}"
             change = t("%1 answered by a person", call.tool)
+        # It was approved on the older branch too: what differs is that it ran again.
+        case Decided(decision="approve") if getattr(older, "decision", "approve") == "approve":
+            name = "retry"
         case Decided(decision="approve"):
             name, change = "approved", t("%1 approved", call.tool)
     return Cause(f"{name} (call {call.step})", change)

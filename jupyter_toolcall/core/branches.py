@@ -58,7 +58,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         name, change = Cause("main", "")
         if is_ancestor:
             # It is named last: its name changes as the head moves, the other names must not.
-            name, change = Cause("", "nothing of its own yet")
+            name, change = Cause("", "no new call yet")
         elif result and own_entry is not None:
             name, change = cause(journal, own_entry)
         label = Label() if is_ancestor else journal.labels.get(entry, Label())

@@ -316,7 +316,7 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
                 raise DefinitionError(
                     f"{tool.name}: the parameter {name!r} takes a {' or '.join(kinds)}, and there "
                     f"can be none: no tool returns one, and no input is one. Give one with "
-                    f"inputs={{...}}, or a tool that says `-> {kinds[0]}`"
+                    f"-i (in Python inputs={{...}}), or a tool that says `-> {kinds[0]}`"
                 )
 
 

@@ -46,7 +46,6 @@ PROGRESS = 200
 """Characters of what a running tool says of its progress."""
 TICK = 0.04
 """Seconds between two looks into the inbox."""
-AS_PERSON = t("As the model you asked for this call. Now decide on it as the person.")
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
 SAME_AGAIN = t("Replayed: everything came out as it was recorded.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
@@ -264,7 +263,7 @@ class PanelController:
         status = detail = ""
         match pause:
             case "decision":
-                detail = AS_PERSON if isinstance(cursor.context.model, Person) else ""
+                pass
             case "reply":
                 status = replying.YOU
             case "held" if hook is not None:

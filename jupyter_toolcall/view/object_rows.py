@@ -18,12 +18,14 @@ from ..core.journal_entries import Entry
 from ..core.state import State
 from ..engine.cursor import Cursor
 from ..engine.outdated import Reasons
+from ..schemes.select import SELECT
 from ..tools.tool import parameters_schema
 from .contract_rows import ObjectRow, Preview, ToolRow
 from .previews import LARGE, SMALL, Room, preview
 
-SHORT, LONG, WHOLE = 80, 2_000, 20_000
-"""Characters of an argument in a line, of a text in a row, and of an offered tool's description."""
+SHORT, LONG, WHOLE, CHOICES = 80, 2_000, 20_000, 40
+"""Characters of an argument in a line, of a text in a row, and of an offered tool's description;
+tools of which a person who plays the model chooses by name: of more, the names are typed."""
 NAMING, NAME = ("name", "owner", "title", "label", "key", "id"), 24
 """Fields that say which one of its type an object is, the first of them that it has, and so many
 characters of it."""
@@ -191,13 +193,13 @@ def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None
     # The list of what there is, in a tool of the scheme's own, is another after each step.
     if not offered and any(tool.name == name for tool in cursor.offer.own):
         text = text.partition("\n\n")[0]
-    schema = parameters_schema(tool)
+    schema = dict(parameters_schema(tool))
+    # A person chooses from the names; a model reads them in the description.
+    if offered and name == SELECT and len(names := cursor.context.toolbox.names) <= CHOICES:
+        items = {"type": "string", "enum": [*names]}
+        schema["properties"] = {"tools": {**schema["properties"]["tools"], "items": items}}
     return ToolRow(
-        tool.name,
-        text[:limit],
-        dict(schema),
-        tool.read_only,
-        tool.for_person,
+        *(tool.name, text[:limit], schema, tool.read_only, tool.for_person),
         returns=tool.result[:SHORT],
         order=(*schema.get("properties", ()),),
     )

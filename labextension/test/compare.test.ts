@@ -69,7 +69,7 @@ test('what is the same folds to a line, and what differs stands side by side wit
   assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS', 'SLICES']);
   const footer = it.one('[role=table]').textContent;
   assert.match(footer, /3 calls ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
-  assert.match(footer, /2 calls ran, 1 cached · 6 ms in tools/);
+  assert.match(footer, /2 calls ran, 1 result reused · 6 ms in tools/);
 });
 
 test('swapping mirrors what was told until the kernel has compared in that order', async () => {
@@ -350,7 +350,7 @@ test('a branch is gone to, named and hidden from the list', async () => {
   assert.deepEqual(it.sent.at(-1), { type: 'hide_branch', branch: HEAD, hidden: true });
   assert.equal(it.buttons('Hide slices').length, 0, 'what is on show can not be hidden');
   it.view.update(delta(1, {}));
-  it.click('Name main');
+  it.click('Rename main');
   const field = it.one('input[aria-label="New name of main"]') as HTMLInputElement;
   assert.equal(document.activeElement, field);
   field.value = ' as asked ';
@@ -361,7 +361,7 @@ test('a branch is gone to, named and hidden from the list', async () => {
 
 test('a name that is refused says why beside it, and one that is taken in ends the naming', async () => {
   const it = await listed();
-  it.click('Name main');
+  it.click('Rename main');
   const field = (): HTMLInputElement => it.one('input[aria-label="New name of main"]') as HTMLInputElement;
   field().value = 'slices';
   field().dispatchEvent(new Event('input', { bubbles: true }));
@@ -382,7 +382,7 @@ test('a name that is refused says why beside it, and one that is taken in ends t
 
 test('Escape leaves the naming first and the list then', async () => {
   const it = await listed();
-  it.click('Name main');
+  it.click('Rename main');
   press(it.one('input'), 'Escape');
   assert.equal(it.all('input[aria-label^="New name"]').length, 0);
   press(it.all('.tc-goto')[0] as HTMLElement, 'Escape');
@@ -409,7 +409,7 @@ test('hidden branches leave the list and the comparison, and a quiet line brings
 test('in a saved notebook branches are listed, and nothing can be sent', async () => {
   const it = await listed(false);
   assert.deepEqual(texts(it, '.tc-goto').length, 2);
-  assert.equal(it.buttons('Name main').length, 0);
+  assert.equal(it.buttons('Rename main').length, 0);
   assert.equal(it.buttons('Hide main').length, 0);
   assert.equal((it.all('.tc-goto')[0] as HTMLButtonElement).disabled, true);
   assert.equal(it.sent.length, 0);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { CallRow } from '../src/generated/contract';
 import { jsonLines, parsedJson } from '../src/view/exact';
 import { namedColumns, oddRows } from '../src/view/full_preview';
+import { printsLabel } from '../src/view/labels';
 import { called, chain, delta, page, waiting, whole } from './page';
 import type { ObjectRow, Rows } from './sent';
 
@@ -94,6 +95,64 @@ test('the form of a call offers the columns of its table, and an answer the obje
   assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c3', result: 'Potato#1', reason: '', bound: '7c1e90ab' });
 });
 
+test('a column that the table does not have is named beside the argument, and the form offers those that it has', async () => {
+  const it = await page();
+  const offered = (): string[] => it.all('datalist option').map(option => option.getAttribute('value') ?? '');
+  const warning = (): string => it.all('.tc-lacks').map(one => one.textContent).join();
+  it.view.update(whole(onTable('chf')));
+  assert.equal(warning(), '');
+  it.view.update(displayed());
+  assert.equal(warning(), 'Potato#3 has no column chf');
+  it.click('Edit');
+  assert.deepEqual(offered(), COLUMNS);
+  const column = it.all('.tc-dialog input')[0] as HTMLInputElement;
+  const hint = (): string => it.all('.tc-dialog .hint').map(one => one.textContent).join('|');
+  assert.match(hint(), /Potato#3 has no column chf/);
+  column.value = 'city';
+  column.dispatchEvent(new Event('input', { bubbles: true }));
+  assert.doesNotMatch(hint(), /has no column/);
+  it.click('Cancel');
+  const rows = onTable('price', { preview: LARGE });
+  it.view.update(whole(rows));
+  assert.equal(warning(), '');
+  const { calls = [], tools = [] } = onTable('total', { preview: LARGE });
+  it.view.update(whole({ ...rows, calls, tools: tools.map(tool => ({ ...tool, description: 'Add a column.' })) }));
+  assert.equal(warning(), '');
+});
+
+test('a call that fails again with the same error says so where it was run again', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const calls = (error: string): Rows['calls'] => [called(2, { status: 'failed', object: '', error })];
+  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []).slice(0, 1), ...(calls('ValueError: no') ?? [])] }));
+  it.all('[aria-label=Steps] button')[1]?.click();
+  const status = (): string => it.all('.tc-acts [role=status]').map(one => one.textContent).join();
+  it.click('Fix and retry');
+  assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, bound: '' });
+  it.view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished' }] }));
+  assert.equal(status(), 'The call fails with the same error. Change the tool and run its cell first.');
+  it.view.update(delta(2, { calls: calls('ValueError: other') }));
+  assert.equal(status(), '');
+});
+
+test('a run that was stopped before a decision says that Approve continues it, and a key that is missing is shown as code', async () => {
+  const it = await page();
+  const bar = (): string => it.all('.tc-bar').map(one => one.textContent).join();
+  const stopped = { phase: 'stopped', says: 'Stopped', detail: 'Press Run, or run %toolchat next, to continue.' } as const;
+  it.view.update(whole({ ...waiting(), session: [{ ...stopped, pending: ['call3'] }] }));
+  assert.equal(bar(), 'Approve continues the run.');
+  it.view.update(delta(1, { session: [stopped] }));
+  assert.equal(bar(), stopped.detail);
+  it.view.update(delta(2, { session: [{ phase: 'failed', says: 'Failed', detail: 'KEY is not set: use `-m scripted`' }] }));
+  assert.equal(it.one('.tc-bar code').textContent, '-m scripted');
+});
+
+test('above what a failed call printed stands whether that is its traceback', () => {
+  assert.equal(printsLabel('Traceback (most recent call last):\n'), 'Traceback');
+  assert.equal(printsLabel('1\nTraceback (most recent call last):\n'), 'Printed, and traceback');
+  assert.equal(printsLabel('1'), 'Printed');
+});
+
 test('of a new table no cell has changed: its first rows are shown', async () => {
   const it = await page();
   const rows = chain(2);
@@ -134,7 +193,7 @@ test('what came of Fork from here and Replay from here is said below the buttons
   it.click('Fork from here');
   it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
   const answer = (): string => it.all('.tc-acts .tc-else').map(one => one.textContent).join();
-  assert.equal(answer(), 'Ready for the next stepRun the next stepRun to the end');
+  assert.equal(answer(), 'New branch after call 3. The model continues from here.Run the next stepRun to the end');
   it.all('.tc-acts .tc-else button')[1]?.click();
   assert.deepEqual(it.sent.at(-1), { type: 'run' });
   it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));

@@ -64,7 +64,7 @@ test('tokens and cost stand in the head and at each turn, as the model counted t
   assert.match(it.one('.tc-pane .tc-h').textContent ?? '', /tokens in/);
   assert.deepEqual(it.all('.tc-turns li > .small').map(size => size.textContent), ['1,115', '1,204']);
   const heads = it.all('.tc-subhead').map(head => head.textContent ?? '');
-  assert.match(heads[0] ?? '', /1,204 tokens in \(87 % cached\) · 2 new messages since request 1/);
+  assert.match(heads[0] ?? '', /1,204 tokens in \(87 % cached\) · 2 new messages since turn 1/);
   assert.match(heads[1] ?? '', /67 tokens out · \$0\.0023 in all · 1\.2 s/);
   assert.deepEqual(
     it.all('.tc-total > *').map(one => one.textContent),

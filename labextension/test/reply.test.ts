@@ -90,6 +90,23 @@ test('a call is added and the reply sent in one click, with the words of the car
   assert.match(it.one('[role=dialog] .tc-wrong').textContent, /missing/);
 });
 
+test('Enter in the form of a call does what its primary button says, and an error at its field stands there alone', async () => {
+  const it = await page();
+  it.view.update(whole(yours()));
+  tool(it, 'Potato_slice');
+  it.one('[role=dialog] form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+  assert.equal((it.sent.at(-1) as { send?: boolean }).send, true);
+  it.view.update({ type: 'refused', command: 'draft', reason: 'shape is missing', fields: { shape: 'missing' } });
+  assert.equal(it.all('[role=dialog] [role=alert]').length, 0);
+  assert.equal(it.all('[role=dialog] .tc-wrong').map(one => one.textContent).join(''), 'missing');
+});
+
+test('a list of texts from a closed set is chosen with checkboxes', () => {
+  const parameters = { properties: { tools: { type: 'array', items: { type: 'string', enum: ['peel', 'cut'] } } }, required: ['tools'] };
+  const [field] = fieldsOf(parameters, {});
+  assert.deepEqual([field?.kind, field?.options], ['choices', ['peel', 'cut']]);
+});
+
 test('what does not fit is said at its field, and can be added as it stands', async () => {
   const it = await page();
   it.view.update(whole(yours()));

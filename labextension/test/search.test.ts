@@ -1,7 +1,7 @@
 /** What is found among many calls where nothing failed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { called, chain, page, whole } from './page';
+import { called, chain, page, press, whole } from './page';
 
 test('among many calls the one with another argument is one click away, and says why', async () => {
   const { view, all, one } = await page();
@@ -45,4 +45,16 @@ test('a call that took much longer than the others is one click away', async () 
   view.update(whole({ ...rows, calls }));
   one('.tc-chip.slow').click();
   assert.equal(one('ol[aria-label=Steps] [aria-current=step]').dataset.n, '77');
+});
+
+test('the page scrolls to the hit that Enter chooses: the graph may be taller than the window', async () => {
+  const { view, all, one } = await page();
+  view.update(whole(chain(30)));
+  const shown: (string | null)[] = [];
+  for (const node of all('svg.g .hit')) node.scrollIntoView = () => void shown.push(node.getAttribute('aria-label'));
+  const field = one('[aria-label="Search calls and objects"]') as HTMLInputElement;
+  field.value = 'do20';
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  press(field, 'Enter');
+  assert.deepEqual(shown, ['Potato#21']);
 });

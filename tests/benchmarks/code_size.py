@@ -21,7 +21,7 @@ LIMITS = {
     "core + engine + session": 8_299,
     "tools": 3_544,
     "sources": 5_992,
-    "jupyter": 4_295,
+    "jupyter": 4_294,
     "view": 1_919,
     "models": 2_114,
     "export": 2_682,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_600,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_510,
+    "all": 38_509,
     "Python files": 259,
     "Python tests": 52_541,
-    "TypeScript": 12_008,
+    "TypeScript": 12_107,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -59,7 +59,7 @@ def slices(page: Page, place: Place, name: str) -> Locator:
     view = kitchen.panel(page, 1)
     kitchen.expect_status(view, "Finished")
     edited(view, 3, lambda dialog: dialog.get_by_text("SLICES").click())
-    expect(view).to_contain_text("4 calls ran, 4 cached")
+    expect(view).to_contain_text("4 calls ran, 4 results reused")
     return view
 
 
@@ -135,7 +135,7 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
 ) -> None:
     view = slices(page, lab, "n.ipynb")
     branches = branch_list(view)
-    branches.get_by_role("button", name=f"Name {EDITED}").click()
+    branches.get_by_role("button", name=f"Rename {EDITED}").click()
     field = branches.get_by_role("textbox", name=f"New name of {EDITED}")
     field.fill("main")
     branches.get_by_role("button", name="Save", exact=True).click()

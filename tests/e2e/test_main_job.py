@@ -215,7 +215,7 @@ def test_stop_ends_the_cell_in_one_line_and_run_goes_on_in_the_panel(
     press(view, "Stop")
     wait_idle(page)
     expect_status(view, "Stopped")
-    expect(view).to_contain_text("Press Run, or run %toolchat next, to continue.")
+    expect(view).to_contain_text("Approve continues the run.")
     expect(outputs(page, 1).locator("[data-mime-type$='.stderr']")).to_have_count(0)
     screenshot(page, "stopped")
     press(view, "Run")

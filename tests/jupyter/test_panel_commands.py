@@ -282,10 +282,10 @@ def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now()
 
     session = make(("boil", {}), tools=(boil,))
     works.append("boiled")
-    [row] = shown(session)
-    wish = {"type": "edit", "call": row.call, "arguments": {}, "bound": row.bound}
+    wish = {"type": "edit", "call": "call_1", "arguments": {}, "bound": shown(session)[0].bound}
     again = apply_command(session, parse_command(wish)).run()
     assert [call.result for call in again.calls] == ["boiled"]
+    assert [*again.branch_names] == ["main", "retry (call 1)"]
     assert apply_command(again, parse_command({**wish, "bound": shown(again)[0].bound})) is again
 
 

@@ -120,7 +120,7 @@ export class BranchList {
       {},
       go,
       this._view.live
-        ? button('', { icon: 'edited', label: t('Name %1', label), look: 'ghost icon', key: `name ${branch.id}`, onclick: rename })
+        ? button('', { icon: 'edited', label: t('Rename %1', label), look: 'ghost icon', key: `name ${branch.id}`, onclick: rename })
         : null,
       this._view.live && !branch.current
         ? button('', { icon: 'hide', label: t('Hide %1', label), look: 'ghost icon', key: `hide ${branch.id}`, onclick: hide })

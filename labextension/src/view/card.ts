@@ -8,7 +8,7 @@ import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, redraw
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview, previewForCall } from './full_preview';
 import { icon } from './icons';
-import { branchName, callWord, currentBranch, nameText, objectState, savedName, warningText } from './labels';
+import { branchName, callWord, currentBranch, nameText, objectState, printsLabel, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { pathOf } from './origins';
@@ -29,7 +29,7 @@ function printsOf(call: CallRow): Child {
     ? h(
         'div',
         'tc-prints',
-        h('h4', {}, call.status === 'failed' ? t('Printed, and where it failed') : t('Printed')),
+        h('h4', {}, printsLabel(call.prints)),
         scrollingText(textBlock(call.prints, 20_000))
       )
     : null;

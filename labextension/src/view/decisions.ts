@@ -224,12 +224,13 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
 }
 
 /** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
-function answerInPlace({ model, ui, live, isPast }: ViewState, acts: PanelActions): Child {
+function answerInPlace({ model, ui, live, isPast, lastStep }: ViewState, acts: PanelActions): Child {
   if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
   const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
+  const says = ui.moved === 'fork' && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : model.session.says;
   return h(
-    'div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || model.session.says, 400)),
+    'div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || says, 400)),
     ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : [])
   );
 }
@@ -267,7 +268,9 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
     ...(canRetry
       ? [
           button(t('Fix and retry'), { disabled, look: 'primary', onclick: retry }),
-          mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
+          view.ui.retried === call.error && call.error
+            ? h('p', { class: 'tc-wrong', role: 'status' }, t('The call fails with the same error. Change the tool and run its cell first.'))
+            : mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
         ]
       : []),
     button(t('Replay from here'), {
@@ -348,7 +351,7 @@ export class DecisionPanel {
     this._draw(
       call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls,
       next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved,
-      next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
+      next.model.session, next.model.previewed, next.ui.retried, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
     );
     this._placeSheet();
   }

@@ -3,7 +3,7 @@ import type { CallRow, Commands, ToolRow, Written } from '../generated/contract'
 import { previewElement } from './change';
 import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
-import { columnsOf } from './full_preview';
+import { columnsOf, missingColumn, requestPreview } from './full_preview';
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, own, rawOf } from './schema';
@@ -36,7 +36,6 @@ function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow
 const editContext = (view: ViewState, call: CallRow): FieldContext => ({
   objects: view.objects,
   step: call.step,
-  offered: columnsOf(view, call),
   marks: true,
   hint(field, raw) {
     const asked = own(call.asked ?? call.arguments, field.name);
@@ -44,6 +43,16 @@ const editContext = (view: ViewState, call: CallRow): FieldContext => ({
     return asked === undefined ? t('the model left it out') : t('the model asked for %1', literalText(asked, 60));
   }
 });
+
+/** Offers the columns of the tables that a form names, or of all where it names none, and warns of those that they do not have. */
+function offerColumns(view: ViewState, tool: ToolRow | undefined, rows: readonly FieldRow[], acts: PanelActions): void {
+  const { arguments: filled } = filledArguments(rows);
+  const tables = view.objects.filter(({ branch, preview }) => branch === '' && preview.columns.length);
+  const named = tables.filter(table => Object.values(filled).includes(table.name));
+  for (const table of named) requestPreview(view, table, acts);
+  const columns = columnsOf(view, named.length ? named : tables);
+  for (const row of rows) row.offer(columns, missingColumn(view, tool, row.field.name, filled[row.field.name], named));
+}
 
 /** Milliseconds without a key after which a preview is asked for. */
 const TYPING_MS = 300;
@@ -88,8 +97,7 @@ export class EditDialog implements Dialog {
   readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
   constructor(
-    private readonly _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions,
-    private readonly _close: () => void
+    private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void
   ) {
     this._showConsequence();
   }
@@ -104,8 +112,10 @@ export class EditDialog implements Dialog {
     this._showConsequence();
   }
 
-  paint({ model }: ViewState): void {
-    const preview = model.previewed.get(this._request);
+  paint(view: ViewState): void {
+    this._view = view;
+    offerColumns(view, this._tool, this._rows, this._acts);
+    const preview = view.model.previewed.get(this._request);
     if (preview && !this._preview.firstChild && (preview.says || preview.error)) this._preview.append(previewElement(preview, []));
   }
 
@@ -115,6 +125,7 @@ export class EditDialog implements Dialog {
 
   private _showConsequence(): void {
     const approves = needsDecision(this._call) && !this._rows.some(one => one.isChanged);
+    offerColumns(this._view, this._tool, this._rows, this._acts);
     this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
     this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these values');
     this._runButton.disabled = this._isSent || !(approves || this._rows.some(one => one.isChanged));
@@ -184,13 +195,13 @@ export class CallDialog implements Dialog {
     field => new FieldRow(field, writeContext(this._view), () => this._showConsequence())
   );
   private readonly _error = new FormError();
-  private readonly _addButton = button(t('Add call'), { type: 'submit' });
-  private readonly _sendButton = button(t('Send'), { look: 'primary', onclick: () => this._sendCall(false, true) });
+  private readonly _addButton = button(t('Add call'), { onclick: () => this._sendCall(false) });
+  private readonly _sendButton = button(t('Send'), { type: 'submit', look: 'primary' });
   private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
     'form',
-    { onsubmit: () => this._sendCall(false), novalidate: true },
+    { onsubmit: () => this._sendCall(false, true), novalidate: true },
     ...this._rows.map(one => one.element),
     this._rows.length ? null : note(t('This tool takes no arguments.')),
     h('p', 'tc-note', icon('run'), this._note),
@@ -200,7 +211,7 @@ export class CallDialog implements Dialog {
   readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
 
   constructor(
-    private readonly _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string,
+    private _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string,
     private readonly _acts: PanelActions, private readonly _close: () => void
   ) {
     this._addAnywayButton.hidden = true;
@@ -210,8 +221,10 @@ export class CallDialog implements Dialog {
 
   refuse(reason: string, fields: Readonly<Record<string, string>>): void {
     this._addAnywayButton.hidden = false;
-    this._error.show(reason);
-    if (!complain(this._rows, fields)) this._addButton.focus();
+    // An error at its field is not said a second time.
+    const isAtField = complain(this._rows, fields);
+    this._error.show(isAtField ? '' : reason);
+    if (!isAtField) this._sendButton.focus();
   }
 
   setBusy(sent: boolean): void {
@@ -219,15 +232,21 @@ export class CallDialog implements Dialog {
   }
 
   focus(): void {
-    focusInPlace(firstInput(this._rows) ?? this._addButton);
+    focusInPlace(firstInput(this._rows) ?? this._sendButton);
   }
 
   private _call(): Written {
     return { tool: this._tool.id, arguments: filledArguments(this._rows).arguments };
   }
 
+  paint(view: ViewState): void {
+    this._view = view;
+    offerColumns(view, this._tool, this._rows, this._acts);
+  }
+
   private _showConsequence(): void {
     this._note.textContent = callText(this._call());
+    offerColumns(this._view, this._tool, this._rows, this._acts);
   }
 
   private _sendCall(anyway: boolean, send = false): void {

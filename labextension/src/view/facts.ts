@@ -3,7 +3,8 @@ import type { CallRow, ObjectRow, Preview } from '../generated/contract';
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { jsonLines, jsonText } from './exact';
-import { glyph, sign, thumb } from './icons';
+import { missingColumn } from './full_preview';
+import { glyph, icon, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import { choices, definitionsOf, own } from './schema';
 import { originOf } from './origins';
@@ -127,8 +128,13 @@ function argumentValue(view: ViewState, call: CallRow, parameter: string, value:
       : [strongText(nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(view, call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
+  const tables = isDecision(call) ? call.uses.flatMap(use => view.model.objects.get(use.object) ?? []).filter(one => one.preview.columns.length) : [];
+  const missing = missingColumn(view, view.model.tools.get(call.tool), parameter, value, tables);
   const text = wholeValue(view, call, parameter, value);
-  return [text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(view, call, parameter)].flat();
+  return [
+    text, filled ? [' ', mutedText(t('filled in'))] : [], or ? [' ', mutedText(or)] : [], originalArgument(view, call, parameter),
+    missing ? [' ', h('span', 'tc-lacks', icon('warning'), missing)] : []
+  ].flat();
 }
 
 const argumentName = (parameter: string, look = ''): HTMLElement => h('dt', look, ...signs(parameter));

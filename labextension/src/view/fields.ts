@@ -1,6 +1,7 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
 import type { ObjectRow } from '../generated/contract';
 import { type Child, closeOnEscape, h, joined, listen, mutedText, nextId } from './dom';
+import { isColumnParameter } from './full_preview';
 import { button, icon } from './icons';
 import { nameText } from './labels';
 import { jsonText } from './exact';
@@ -14,6 +15,8 @@ interface Input {
   readonly group: boolean;
   raw(): Raw;
   set(raw: Raw): void;
+  /** Offers texts while one types, such as the columns of a table. */
+  offer?(texts: readonly string[]): void;
 }
 
 interface InputContext {
@@ -22,8 +25,6 @@ interface InputContext {
   readonly common: Readonly<Record<string, string>>;
   /** The objects that fit and can be named. */
   named(fits: (object: ObjectRow) => boolean): ObjectRow[];
-  /** Texts that a field offers, such as the columns of a table. */
-  readonly offered: readonly string[];
 }
 
 /** What an input can hold, and its text on the screen. */
@@ -39,8 +40,10 @@ function plainInput(element: HTMLInputElement | HTMLTextAreaElement): Input {
 export function offering(input: HTMLInputElement, texts: readonly string[]): HTMLElement {
   const id = nextId();
   input.setAttribute('list', id);
-  return h('div', 'tc-offers', input, h('datalist', { id }, ...texts.map(value => h('option', { value }))));
+  return h('div', 'tc-offers', input, h('datalist', { id }, ...optionsFor(texts)));
 }
+
+const optionsFor = (texts: readonly string[]): HTMLElement[] => texts.map(value => h('option', { value }));
 
 /** The choices that write no value: to leave an argument out, and null. */
 function withoutValue({ required, nullable, kind, standard, initial, options }: Field): Choice[] {
@@ -119,7 +122,8 @@ function valuesOf(field: Field, around: InputContext): Choice[] {
 
 function checkboxes(field: Field, around: InputContext): Input {
   const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
-  const names = [...new Set([...chosen, ...around.named(object => field.options.includes(object.kind)).map(object => object.name)])];
+  const offered = field.kind === 'choices' ? field.options.map(String) : around.named(object => field.options.includes(object.kind)).map(one => one.name);
+  const names = [...new Set([...chosen, ...offered])];
   const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
   const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
   return {
@@ -141,9 +145,15 @@ function textInput(field: Field, around: InputContext): Input {
   const look = field.kind === 'text' ? 'tc-in' : 'tc-in mono';
   const common = { ...around.common, class: look, spellcheck: 'false' };
   if ((field.kind === 'text' || field.kind === 'number') && value.length <= 60 && !value.includes('\n')) {
-    const input = plainInput(h('input', { ...common, type: 'text' }));
-    const offers = field.kind === 'text' && around.offered.length > 0 && (value === '' || around.offered.includes(value));
-    return offers ? { ...input, element: offering(input.element as HTMLInputElement, around.offered) } : input;
+    const element = h('input', { ...common, type: 'text' });
+    const input = plainInput(element);
+    if (field.kind !== 'text') return input;
+    const offers = offering(element, []);
+    const offer = (texts: readonly string[]): void => {
+      const isFor = value === '' || texts.includes(value) || isColumnParameter(field.name);
+      offers.lastElementChild?.replaceChildren(...(isFor ? optionsFor(texts) : []));
+    };
+    return { ...input, element: offers, offer };
   }
   const placeholder = field.kind === 'texts' ? t('one per line') : '';
   return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
@@ -154,7 +164,7 @@ const ANY = 'value';
 
 /** An input for any value, behind the choices that write none; who types chooses a value. */
 function freeInput(field: Field, around: InputContext): Input {
-  const inner = field.kind === 'objects' ? checkboxes(field, around) : textInput(field, around);
+  const inner = field.kind === 'objects' || field.kind === 'choices' ? checkboxes(field, around) : textInput(field, around);
   const others = withoutValue(field);
   // An empty field of a required argument that has no value yet is not an empty text.
   if (others.length === 0) return { ...inner, raw: () => inner.raw() || (field.initial === undefined ? undefined : '') };
@@ -162,8 +172,8 @@ function freeInput(field: Field, around: InputContext): Input {
   listen(inner.element, 'input', () => choice.set(ANY));
   listen(choice.element, 'input', () => choice.raw() !== ANY && inner.set(''));
   return {
+    ...inner,
     element: h('div', 'tc-free', choice.element, inner.element),
-    group: inner.group,
     raw: () => (choice.raw() === ANY ? inner.raw() : choice.raw()),
     set(raw) {
       choice.set(typeof raw === 'string' ? ANY : raw);
@@ -213,8 +223,6 @@ export interface FieldContext {
   readonly objects: readonly ObjectRow[];
   /** The number of the call: only older objects can be named. */
   readonly step: number;
-  /** Texts that fields offer; none if left out. */
-  readonly offered?: readonly string[];
   /** A hint that replaces the description; empty for none. */
   hint(field: Field, raw: Raw): string;
   /** Whether changed fields are marked. */
@@ -228,13 +236,13 @@ export class FieldRow {
   readonly input = inputFor(this.field, {
     id: this._id,
     common: { id: this._id, 'aria-describedby': this._described },
-    named: fits => candidates(fits, this._context.objects, this._context.step),
-    offered: this._context.offered ?? []
+    named: fits => candidates(fits, this._context.objects, this._context.step)
   });
   private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
   private readonly _changedTag = h('span', 'tc-tag', icon('edited'), t('changed'));
   private readonly _name = oneLine(this.field.name, 80);
+  private _warning = '';
   private readonly _label = h(
     this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name
   );
@@ -255,14 +263,22 @@ export class FieldRow {
     return isChanged(this.field, this.input.raw());
   }
 
+  /** Offers texts, and warns in the hint; an empty text for no warning. */
+  offer(texts: readonly string[], warning: string): void {
+    this.input.offer?.(texts);
+    this._warning = warning;
+    this.refresh();
+  }
+
   refresh(): void {
     const raw = this.input.raw();
+    this._hint.classList.toggle('tc-wrong', this._warning !== '');
     if (this._context.marks && this.isChanged) this._line.append(this._changedTag);
     else this._changedTag.remove();
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
     this._hint.textContent = veiled
       ? t('contains invisible characters: %1', veiled)
-      : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
+      : this._warning || this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
   }
 
   /** The input to write into, else the chosen one. */

@@ -87,12 +87,38 @@ export function namedColumns({ arguments: passed }: CallRow, columns: readonly s
   return [...columns.keys()].filter(column => words.has(columns[column] ?? ''));
 }
 
-/** The names of the columns of the tables that a call uses. */
-export const columnsOf = ({ model }: ViewState, call: CallRow): string[] =>
-  call.uses.flatMap(({ object: id }) => {
-    const preview = model.fullPreviews.get(id) ?? model.objects.get(id)?.preview;
-    return (preview?.columns ?? []).map(name => (/^".*"$/.test(name) ? String(JSON.parse(name)) : name));
-  });
+/** The columns that a kernel sends of a table at most. */
+const MOST_SENT = 60;
+
+/** A preview of a table with as many columns as there is one of. */
+const largest = ({ model }: ViewState, { id, preview }: ObjectRow): Preview => model.fullPreviews.get(id) ?? preview;
+
+/** The names of the columns of some tables. */
+export const columnsOf = (view: ViewState, tables: readonly ObjectRow[]): string[] => [
+  ...new Set(tables.flatMap(table => largest(view, table).columns).map(name => (/^".*"$/.test(name) ? String(JSON.parse(name)) : name)))
+];
+
+/** Whether the name of a parameter says that its value is a column. */
+export const isColumnParameter = (name: string): boolean => /(^|_)col(umn)?s?$/i.test(name) && !/^(new|out|output|result|target)_/i.test(name);
+
+/** A tool that adds a column gets the name of one that its table does not have yet. */
+const ADDS = /(?<![a-z])(adds?|new|derives?|creates?|assigns?|renames?)(?![a-z])/i;
+
+/** A sentence about a value that should be a column, where none of these tables has it; empty where one has it, or not all columns are here. */
+export function missingColumn(view: ViewState, tool: ToolRow | undefined, parameter: string, value: unknown, tables: readonly ObjectRow[]): string {
+  const [table, second] = tables;
+  if (!table || !isColumnParameter(parameter) || ADDS.test(`${tool?.id} ${tool?.description}`)) return '';
+  const isWhole = (one: ObjectRow): boolean => {
+    const { columns, more } = largest(view, one);
+    const all = !more || (view.model.fullPreviews.has(one.id) && columns.length < MOST_SENT);
+    return all && columns.length > 0 && !columns.some(name => name.endsWith('…'));
+  };
+  const known = columnsOf(view, tables);
+  const missing = (Array.isArray(value) ? value : [value]).find(name => typeof name === 'string' && name !== '' && !known.includes(name)) as unknown;
+  if (missing === undefined || !tables.every(isWhole)) return '';
+  const name = oneLine(String(missing), 60);
+  return second ? t('No table of this call has a column %1', name) : t('%1 has no column %2', oneLine(table.name, 60), name);
+}
 
 /** Numbers from which on a column has a middle. */
 const FEW = 8;

@@ -1,7 +1,8 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
 import type { SessionRow } from '../generated/contract';
 import { Menu } from './menu';
-import { type Child, h, joined, screenReaderText, setChildren, whenChanged } from './dom';
+import { similarCalls } from './batch';
+import { type Child, h, joined, prose, screenReaderText, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { rowsOf } from './incremental';
 import { isBusy, type Model } from './model';
@@ -46,9 +47,9 @@ export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void 
   else if (by === 1 && view.live && !isPast) acts.send({ type: 'step' });
 }
 
-/** How many calls ran, and how many results were cached. */
+/** How many calls ran, and how many cached results were used. */
 export const ranText = (ran: number, cached: number): string =>
-  tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${t('%1 cached', cached)}` : '');
+  tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${tn('%1 result reused', '%1 results reused', cached)}` : '');
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {
@@ -63,7 +64,10 @@ function metaItems(view: ViewState): Child[] {
   const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
   const asked = view.personTurn ?? view.toGuess;
   const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : (asked?.turn ?? session.turn);
-  const place = asked ? t('turn %1', turn) : view.step ? t('call %1', view.step) : '';
+  const together = similarCalls(view);
+  const [first, last] = [together[0]?.step ?? view.step, together.at(-1)?.step ?? view.step];
+  const atCall = first < last ? t('calls %1 to %2', first, last) : view.step ? t('call %1', view.step) : '';
+  const place = asked ? t('turn %1', turn) : atCall;
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
@@ -115,10 +119,14 @@ export class PanelHead {
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
     // A kernel that has ended gave advice for its own panel.
-    const detail = isPast || (!live && session.phase === 'stopped') ? '' : session.detail;
+    const isStopped = session.phase === 'stopped';
+    // What came of a command that moved the session stands where it was given.
+    const isBelow = this._view.ui.moved !== '' && !session.pending.length;
+    const advice = isStopped && live && session.pending.length ? t('Approve continues the run.') : session.detail;
+    const detail = isPast || isBelow || (!live && isStopped) ? '' : advice;
     this._bar.hidden = detail === '';
     this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
-    this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, textBlock(detail, 2000)));
+    this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, ...prose(textBlock(detail, 2000))));
   });
   readonly bars: readonly HTMLElement[] = [this._savedBar, this._bar];
 
@@ -126,7 +134,7 @@ export class PanelHead {
 
   paint(next: ViewState): void {
     this._view = next;
-    this._draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length, next.ui.showsRules);
+    this._draw(next.model.session, next.isPast, next.step, next.live, next.ui.commandSent, next.calls.length, next.ui.showsRules, next.ui.moved);
   }
 
   private _updateStatus(): void {

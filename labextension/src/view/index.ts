@@ -268,7 +268,8 @@ export class PanelView {
   }
 
   private _setState(patch: Partial<PanelState>): void {
-    this._ui = { ...this._ui, moved: this._ui.moved && !('chosen' in patch), ...patch };
+    const isKept = !('chosen' in patch);
+    this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', retried: isKept ? this._ui.retried : '', ...patch };
     this._paint();
   }
 
@@ -289,9 +290,12 @@ export class PanelView {
     const command = commands.at(-1);
     if (!command || (this._ui.commandSent && command.type !== 'stop')) return;
     const moves = MOVES.includes(command.type);
+    const isRetry = command.type === 'edit' && !Object.keys(command.arguments).length && !command.left_out?.length;
+    const retried = isRetry ? [...this._model.calls.values()].find(({ call, branch }) => call === command.call && branch === '') : undefined;
     this._ui = {
       ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop',
-      ruleAdded: command.type === 'add_rule', moved: moves, editedCall: command.type === 'edit' ? command.call : ''
+      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' ? command.call : '',
+      retried: retried?.error ?? ''
     };
     this._model = { ...this._model, refusal: null };
     this._graph.release();
@@ -299,6 +303,8 @@ export class PanelView {
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
     if (moves) this._card.element.scrollIntoView({ block: 'nearest' });
+    // The card of the next call is lower than that of a reply.
+    else if (command.type === 'say' || command.type === 'draft') this._head.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** Moves the card above the tabs while the person decides, and the steps to the open tab. */

@@ -112,3 +112,7 @@ export function objectMarks(view: ViewState, object: ObjectRow): readonly (reado
   if (object.equals) marks.push(['equal', t('equal to %1', object.equals)]);
   return marks;
 }
+
+/** What stands above the prints of a call: after them may follow where it failed. */
+export const printsLabel = (prints: string): string =>
+  prints.startsWith('Traceback (') ? t('Traceback') : /^Traceback \(/m.test(prints) ? t('Printed, and traceback') : t('Printed');

@@ -10,7 +10,7 @@ import { t } from './text';
 
 type Schema = UnknownRecord;
 
-type Kind = 'choice' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
+type Kind = 'choice' | 'choices' | 'flag' | 'number' | 'text' | 'texts' | 'object' | 'objects' | 'json';
 
 export interface Field {
   readonly name: string;
@@ -115,7 +115,9 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   const items = kindsOf(item);
   const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));
   if (items.length && listed) return of('objects', items);
-  const lines = item.type === 'string' && !choices(item, root).length && listed && !isLong(value);
+  const all = choices(item, root);
+  if (all.length && all.every(one => typeof one === 'string') && listed) return of('choices', all);
+  const lines = item.type === 'string' && !all.length && listed && !isLong(value);
   return of(lines ? 'texts' : 'json');
 }
 

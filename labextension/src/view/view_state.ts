@@ -21,8 +21,10 @@ export interface PanelState {
   readonly pastStep: number | null;
   /** A command was sent: no other one is sent until a notice arrives. */
   readonly commandSent: boolean;
-  /** The last command moved the session: what came of it is said where it was given. */
-  readonly moved: boolean;
+  /** The last command, if it moved the session: what came of it is said where it was given. */
+  readonly moved: string;
+  /** The error of the failed call that was run again last; empty otherwise. */
+  readonly retried: string;
   /** The call that the person edited last; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
@@ -52,7 +54,8 @@ export const INITIAL_STATE: PanelState = {
   chosen: null,
   pastStep: null,
   commandSent: false,
-  moved: false,
+  moved: '',
+  retried: '',
   editedCall: '',
   form: null,
   ruleAdded: false,

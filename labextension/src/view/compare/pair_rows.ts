@@ -2,7 +2,7 @@
 import type { CallRow, ObjectRow } from '../../generated/contract';
 import { type Child, h, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
-import { callWord, namesObject } from '../labels';
+import { callWord, namesObject, printsLabel } from '../labels';
 import type { Model } from '../model';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -92,7 +92,7 @@ function resultLines(pair: CallPair, call: CallRow, other: CallRow | null, where
   const linesOf = (what: keyof typeof LOOKS): Child => {
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
-    const label = what === 'prints' ? h('span', 'k', t('printed')) : null;
+    const label = what === 'prints' ? h('span', 'k', printsLabel(call.prints)) : null;
     // Of a text it is known which lines differ.
     const isData = change && change.left.length + change.right.length === 0;
     const text = isData && other ? textBeside(call[what], other[what]) : textLines(call[what], differsAt(change, where));

@@ -54,7 +54,10 @@ export class Graph {
   private readonly _layers = new GraphLayers();
   private readonly _svg = s('svg', { class: 'g', role: 'graphics-document img', label: t('Object lineage') }, this._layers.world);
   private readonly _camera = new Camera(this._svg, this._layers.world, () => this._followCamera());
-  private readonly _search = new Search(this._acts, { repaint: () => this._repaint(), close: () => this._openSearch(false) });
+  private readonly _search = new Search(this._acts, {
+    repaint: () => this._repaint(), close: () => this._openSearch(false),
+    scroll: () => this._layers.buttonOfNode(this._chosenSpot()?.key ?? '')?.scrollIntoView({ block: 'nearest' })
+  });
   private readonly _overview = new Overview((x, y) => {
     this._camera.showPoint(x, y);
     this._frameOverview();

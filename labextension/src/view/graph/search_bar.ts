@@ -102,6 +102,8 @@ class SearchBar {
 
 interface SearchActions {
   repaint(): void;
+  /** Scrolls the page to the chosen node: the graph may be taller than the window. */
+  scroll(): void;
   close(): void;
 }
 
@@ -181,7 +183,8 @@ export class Search implements SearchedCalls {
 
   private _step(by: 1 | -1): void {
     const hit = this._view && nextHit(this.hits, this._view, by);
-    if (hit) this._acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
-    else this._actions.repaint();
+    if (!hit) return this._actions.repaint();
+    this._acts.setState({ chosen: { call: hit.call, object: hit.object }, form: null });
+    this._actions.scroll();
   }
 }

@@ -223,7 +223,7 @@ function replyRows(view: ViewState, turn: Turn, spent: TurnRow | undefined, acts
   const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: t('failed attempt'), body: oneLine(said, 300) }));
   return [
     ...tried,
-    heading('', strongText(t('Reply %1', turn.turn)), replyCost(spent, t('cost unknown'))),
+    heading('', strongText(t('Reply in turn %1', turn.turn)), replyCost(spent, t('cost unknown'))),
     ...staleWarning(view, turn, acts),
     ...turn.reply.map(message => messageElement(message, message.stale ? 'stale' : '', ''))
   ];
@@ -243,12 +243,12 @@ function requestPage(view: ViewState, turn: Turn, spent: TurnRow | undefined, ac
   const exact = exactRequest(view, turn.turn, acts);
   const since =
     turn.turn > 1
-      ? tn('%1 new message since request %2', '%1 new messages since request %2', turn.fresh.length, turn.turn - 1)
+      ? tn('%1 new message since turn %2', '%1 new messages since turn %2', turn.fresh.length, turn.turn - 1)
       : plural(turn.fresh.length, 'part');
   return h(
     'div',
     'tc-request',
-    heading('first', strongText(t('Request %1', turn.turn)), joined(' · ', asked(spent), since), exact.way),
+    heading('first', strongText(t('Request in turn %1', turn.turn)), joined(' · ', asked(spent), since), exact.way),
     exact.text,
     shareBar(turn),
     ...oldMessages(turn.old),
