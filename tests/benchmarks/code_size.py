@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_292,
-    "view": 1_930,
+    "view": 1_946,
     "models": 2_114,
     "export": 2_672,
     "compare": 1_845,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_568,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_505,
+    "all": 38_521,
     "Python files": 259,
-    "Python tests": 52_518,
+    "Python tests": 52_522,
     "TypeScript": 12_007,
 }
 """Of each row, how many lines of code, files or lines there may be."""

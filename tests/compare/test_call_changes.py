@@ -118,6 +118,12 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     ]
 
 
+def test_the_picture_of_a_table_has_the_columns_first_that_the_call_changed() -> None:
+    table = pd.DataFrame({"city": ["Oslo", "Voss"], "id": [1, 2], "price": [None, 3.0], "z": 0})
+    objects, call, _ = shown(session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table))
+    assert objects[call.object].preview.columns == ("price", "z", "city", "id")
+
+
 @pytest.mark.parametrize("index", [False, True])
 def test_a_table_of_groups_is_a_new_table_of_which_no_cell_has_changed(index: bool) -> None:
     cities = ["Oslo", "Bergen", "Voss", "Oslo", "Bergen", "Bergen", "Oslo"]
