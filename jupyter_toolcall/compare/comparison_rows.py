@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
 from ..core.call_record import CallRecord
 from ..core.digests import encode
 from ..core.events import Made, Producer
-from ..core.interface_text import t
+from ..core.interface_text import t, tn
 from ..core.json_data import sendable_data
 from ..core.recorded_data import replace
 from ..core.rows import Row, Text
@@ -22,8 +22,10 @@ from ..core.text import shortened_text
 from ..engine.cursor import Cursor, SessionContext
 from . import differences as kinds
 from .alignment import Branch, alike, change, compare, read_branch, same_calls
+from .cells import cell_content
 from .comparison import CallPair, Change
 from .differences import CellPair, Difference, Line
+from .frame_columns import frame_of
 
 CURRENT = "current"
 """How a row names the branch that is shown: its head moves."""
@@ -44,11 +46,17 @@ class LinePair(Row):
     right_at: int = 0
 
 
+ROWS, COLUMNS, CELL = 6, 8, 24
+"""Rows and columns that are shown of the rows that a call removed or added, and characters of a
+cell."""
+ROW_NAMES = (t("Removed rows"), t("Added rows"))
+
+
 class PartRow(Row):
     """A part of two values that differs: in words, or as texts, lines, cells, pictures."""
 
-    name: str = ""
-    """`lid.size`; "" for the whole value."""
+    name: Text = ""
+    """`lid.size`; "" for the whole value; `Removed rows`."""
     says: Text = ""
     left: Text | None = None
     right: Text | None = None
@@ -61,7 +69,8 @@ class PartRow(Row):
 
 
 class DifferenceRow(Row):
-    """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT`."""
+    """How the values of two objects differ. `id` is their rows' ids: `LEFT RIGHT` in a comparison
+    of branches, `change LEFT RIGHT` for what a call changed."""
 
     id: str
     unknown: Text = ""
@@ -289,6 +298,39 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
             small = (image.address if len(image.address) <= IMAGE else "" for image in images)
             return replace(row, images=tuple(small))
     return row
+
+
+def change_parts(change: Difference, before: Any, value: Any) -> Iterator[PartRow]:
+    """Yield how a value differs from the one before it, and then the rows that one table alone has:
+    it is not told from the first rows of a table which of them a call removed."""
+    is_table = isinstance(change, kinds.Tables)
+    for part in difference_row("", change, kinds.CHANGED).parts:
+        yield replace(part, says="") if is_table else part
+    if not isinstance(change, kinds.Tables) or kinds.is_new_table(change):
+        return
+    for side, (table, rows) in enumerate(zip((before, value), change.lone, strict=True)):
+        if rows:
+            cells = _row_cells(table, rows[:ROWS], change.rows[side], is_removed=side == 0)
+            hidden_count = change.alone[side] - len(rows[:ROWS])
+            says = tn("and %1 more row", "and %1 more rows", hidden_count) if hidden_count else ""
+            yield PartRow(ROW_NAMES[side], says, cells=tuple(cells))
+
+
+def _row_cells(
+    table: Any, rows: tuple[int, ...], names: tuple[str, ...], is_removed: bool
+) -> Iterator[CellPair]:
+    """Yield the cells of rows that only one of two tables has."""
+    frame = frame_of(table)
+    if frame is None:
+        return
+    shown_rows, columns = frame.take([*rows]), frame.names[:COLUMNS]
+    for n, (row, name) in enumerate(zip(rows, names, strict=False)):
+        for number, column in enumerate(columns):
+            text = cell_content(shown_rows.cell(shown_rows.column(number), n))[:CELL]
+            if is_removed:
+                yield CellPair(name, column, left=text, left_at=row + 1)
+            else:
+                yield CellPair(name, column, right=text, right_at=row + 1)
 
 
 def _line(line: Line) -> LinePair:

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..compare.cells import cell_content
-from ..compare.comparison_rows import PartRow, difference_row
+from ..compare.comparison_rows import change_parts
 from ..compare.differences import (
     CHANGED,
     SHOWN,
-    CellPair,
     ColumnChange,
     Difference,
     Same,
@@ -22,7 +20,6 @@ from ..compare.differences import (
     shape_text,
     with_sample,
 )
-from ..compare.frame_columns import frame_of
 from ..compare.values import difference
 from ..core.interface_text import joined, t, tn
 from ..tools.value_display import Shows
@@ -31,8 +28,6 @@ from ..view.previews import SMALL, preview
 
 ROOM = replace(SMALL, columns=8, rows=8, cell=24)
 """How much of a new value is shown."""
-ROWS, CELL = 6, 24
-"""Rows that are shown of those that are removed or added, and characters of a cell."""
 
 
 def with_change(notice: Previewed, before: Any, value: Any, shows: Shows) -> Previewed:
@@ -43,7 +38,7 @@ def with_change(notice: Previewed, before: Any, value: Any, shows: Shows) -> Pre
         says = t("gives %1", drawn.caption) if drawn.caption else ""
         return replace(notice, says=says, object=drawn)
     change = difference(before, value)
-    parts = tuple(_parts(change, before, value))
+    parts = tuple(change_parts(change, before, value))
     shows_itself = any(part.cells or part.lines or part.images or part.right for part in parts)
     # Of a new table, or a new column, there is no old cell to show beside it.
     is_new = isinstance(change, Tables) and (bool(change.columns[1]) or is_new_table(change))
@@ -94,35 +89,3 @@ def _column_changes(column: ColumnChange) -> Iterator[str]:
         yield tn("changes %1 cell of %2", "changes %1 cells of %2", other, column.name)
     if any(column.types):
         yield t("turns %1 into %2", column.name, column.types[1])
-
-
-def _parts(change: Difference, before: Any, value: Any) -> Iterator[PartRow]:
-    """Yield how two values differ, and after that the rows that one table alone has."""
-    is_table = isinstance(change, Tables)
-    for part in difference_row("", change, CHANGED).parts:
-        yield replace(part, says="") if is_table else part
-    if not isinstance(change, Tables) or is_new_table(change):
-        return
-    for side, (table, rows) in enumerate(zip((before, value), change.lone, strict=True)):
-        if rows:
-            cells = _row_cells(table, rows[:ROWS], change.rows[side], is_removed=side == 0)
-            hidden_count = change.alone[side] - len(rows[:ROWS])
-            says = tn("and %1 more row", "and %1 more rows", hidden_count) if hidden_count else ""
-            yield PartRow(says=says, cells=tuple(cells))
-
-
-def _row_cells(
-    table: Any, rows: tuple[int, ...], names: tuple[str, ...], is_removed: bool
-) -> Iterator[CellPair]:
-    """Yield the cells of rows that only one of two tables has."""
-    frame = frame_of(table)
-    if frame is None:
-        return
-    shown_rows, columns = frame.take([*rows]), frame.names[: ROOM.columns]
-    for n, (row, name) in enumerate(zip(rows, names, strict=False)):
-        for number, column in enumerate(columns):
-            text = cell_content(shown_rows.cell(shown_rows.column(number), n))[:CELL]
-            if is_removed:
-                yield CellPair(name, column, left=text, left_at=row + 1)
-            else:
-                yield CellPair(name, column, right=text, right_at=row + 1)

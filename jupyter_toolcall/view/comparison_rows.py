@@ -10,6 +10,8 @@ from ..compare.comparison_rows import (
     CURRENT,
     MOST,
     DifferenceRow,
+    PartRow,
+    change_parts,
     comparison_row,
     difference_row,
     fitting,
@@ -17,6 +19,7 @@ from ..compare.comparison_rows import (
 from ..compare.differences import CHANGED
 from ..core.events import Made
 from ..core.recorded_data import replace
+from ..core.secrets import Hide
 from .contract import Rows
 from .contract_rows import BranchRow
 from .object_rows import BranchView
@@ -80,5 +83,15 @@ def change_row(
     """Return how two of a branch's objects differ, by the ids of their rows; None without them."""
     if before not in objects or after not in objects:
         return None
-    difference = change(objects[before], objects[after], view.cursor.context)
-    return difference_row(f"{before} {after}", difference, CHANGED)
+    context, pair = view.cursor.context, (objects[before], objects[after])
+    difference = change(*pair, context)
+    row = difference_row(f"change {before} {after}", difference, CHANGED)
+    if row.unknown or not all(context.values.has_value(ref.digest, ref.content) for ref in pair):
+        return row
+    parts = change_parts(difference, *(context.values.by_digest[ref.digest] for ref in pair))
+    return replace(row, parts=tuple(_without_secrets(part, context.hide) for part in parts))
+
+
+def _without_secrets(part: PartRow, hide: Hide) -> PartRow:
+    cells = (replace(cell, left=hide(cell.left), right=hide(cell.right)) for cell in part.cells)
+    return replace(part, cells=tuple(cells))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+from ..compare.alignment import change, object_before
+from ..compare.differences import Tables
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
 from ..core.events import Made, Producer
@@ -129,8 +131,11 @@ def _drawn(view: BranchView, ref: Made, room: Room) -> Preview | None:
     """Draw a value, without secrets; None where it is lost. What stays on a cluster is drawn
     there."""
     context, call = view.cursor.context, view.state.calls.get(ref.producer.call)
-    # A small picture of a table that a call made has the columns that it names first.
-    first = re.findall(r"\w+", str(dict(call.arguments))) if call and room is SMALL else ()
+    # A small picture of a table that a call made has the columns first that the call changed or
+    # added, and then those that it names.
+    first: list[str] = []
+    if call is not None and room is SMALL:
+        first = [*_changed_columns(view, ref, call), *re.findall(r"\w+", str(dict(call.arguments)))]
     try:
         if room is SMALL and (remote := context.values.remote(ref)) is not None:
             drawn: Preview = remote.apply(preview)
@@ -140,6 +145,18 @@ def _drawn(view: BranchView, ref: Made, room: Room) -> Preview | None:
         return None
     parts = (getattr(drawn, part.name) for part in fields(Preview))
     return Preview(*(context.hide(part) if part else part for part in parts))
+
+
+def _changed_columns(view: BranchView, ref: Made, call: CallRecord) -> tuple[str, ...]:
+    context = view.cursor.context
+    receiver = getattr(view.cursor.tool_named(call.tool), "receiver", "")
+    before = object_before(call, call.uses, receiver, view.state)
+    if before is None or context.values.remote(before) or context.values.remote(ref):
+        return ()
+    match change(before, ref, context):
+        case Tables(columns=(_, added), by_column=changed):
+            return (*added, *(column.name for column in changed))
+    return ()
 
 
 def draw_previews(view: BranchView) -> None:

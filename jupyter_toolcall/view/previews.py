@@ -166,8 +166,10 @@ def _shown(item: Any, limit: int) -> str:
 def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     height, wide = frame.shape
     head = frame.take(range(min(height, room.rows)))
-    shown = {*first, *frame.names[-1:]} if first else first
-    order = sorted(range(wide), key=lambda n: frame.names[n] not in shown)[: room.columns]
+    shown = [*dict.fromkeys([*first, *frame.names[-1:]])] if first else []
+    place = {name: n for n, name in enumerate(shown)}
+    order = sorted(range(wide), key=lambda n: place.get(frame.names[n], wide + len(shown)))
+    order = order[: room.columns]
     columns = [head.cells(head.column(number)) for number in order]
     texts = ([_cell(item, room.cell) for item in column] for column in columns)
     parts = list[str]()

@@ -29,13 +29,24 @@ test('what a call changed is asked for once, and shown with the old beside the n
   assert.match(one('[aria-label=Steps] li:nth-child(2)').textContent, /price: 1 cell filled/);
   view.update(delta(1, { calls: [] }));
   assert.deepEqual(sent.filter(command => command.type === 'show_difference'), [{ type: 'show_difference', left: 'p1', right: 'p2' }]);
-  view.update(delta(2, { differences: [{ id: 'p1 p2', parts }] }));
+  view.update(delta(2, { differences: [{ id: 'change p1 p2', parts }] }));
   const change = one('[aria-label="What the call changed"]');
   assert.match(change.textContent, /^Potato#2 → Potato#3 price: 1 cell filled/);
   assert.deepEqual(all('.tc-change del').map(old => old.textContent), ['nan', 'b', '"alice"']);
   assert.deepEqual(all('.tc-change mark').map(fresh => fresh.textContent), [EVIL, EVIL, 'd']);
   assert.equal(change.querySelectorAll('script, iframe, [onerror]').length, 0);
   assert.deepEqual([...change.querySelectorAll('img')].map(image => image.getAttribute('src')), ['data:image/png;base64,AAAA']);
+});
+
+test('the pill of a call shows what the call changed, as its step does', async () => {
+  const { view, all, one } = await page();
+  view.update(whole(changing()));
+  view.update(delta(1, { differences: [{ id: 'change p1 p2', parts }] }));
+  const shown = one('[aria-label="What the call changed"]').textContent;
+  all('svg.g [role=button]').find(node => node.getAttribute('aria-label')?.startsWith('Call 2'))
+    ?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  assert.equal(one('[aria-label=Details] h3').textContent, 'Potato_do2');
+  assert.equal(one('[aria-label="What the call changed"]').textContent, shown);
 });
 
 test('a saved notebook shows what it holds of a change, and asks nobody', async () => {

@@ -159,7 +159,7 @@ test('of a new table no cell has changed: its first rows are shown', async () =>
   const calls = (rows.calls ?? []).map(call => (call.step === 2 ? { ...call, before: 'p1', change: 'a new table, 40 × 3' } : call));
   it.view.update(whole({ ...rows, calls, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview: SMALL } : one)) }));
   assert.equal(it.all('.tc-tablepart').length, 0);
-  it.view.update(delta(1, { differences: [{ id: 'p1 p2', parts: [{ name: '', says: 'a new table' }] }] }));
+  it.view.update(delta(1, { differences: [{ id: 'change p1 p2', parts: [{ name: '', says: 'a new table' }] }] }));
   assert.deepEqual(it.all('.tc-tablepart th').map(one => one.textContent), ['id', 'city']);
 });
 

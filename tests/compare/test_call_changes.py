@@ -80,7 +80,7 @@ def test_a_method_changes_the_object_that_it_is_called_on(amount: int) -> None:
     assert objects[call.before].name == "Account#2"
     if amount:
         assert call.change == f"balance: 0 → {amount} ({amount:+})"
-        [part] = differences[f"{call.before} {call.object}"].parts
+        [part] = differences[f"change {call.before} {call.object}"].parts
         assert (part.name, part.left, part.right) == ("balance", "0", str(amount))
     else:
         assert call.change == "the same"
@@ -104,12 +104,24 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     made = session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table)
     _, call, differences = shown(made)
     assert call.change == "price: 1 cell filled"
-    [part] = differences[f"{call.before} {call.object}"].parts
+    [part] = differences[f"change {call.before} {call.object}"].parts
     assert [(cell.row, cell.column, cell.left, cell.right) for cell in part.cells] == [
         ("1", "price", "empty", "9.0")
     ]
-    _, call, _ = shown(session(("drop_empty", {"table": "DataFrame#1"}), sales=table))
+    _, call, differences = shown(session(("drop_empty", {"table": "DataFrame#1"}), sales=table))
     assert "1 row removed" in call.change
+    [rest, part] = differences[f"change {call.before} {call.object}"].parts
+    assert (rest.cells, part.name) == ((), "Removed rows")
+    assert [(cell.row, cell.column, cell.left, cell.right) for cell in part.cells] == [
+        ("1", "price", "empty", ""),
+        ("1", "city", "Bergen", ""),
+    ]
+
+
+def test_the_picture_of_a_table_has_the_columns_first_that_the_call_changed() -> None:
+    table = pd.DataFrame({"city": ["Oslo", "Voss"], "id": [1, 2], "price": [None, 3.0], "z": 0})
+    objects, call, _ = shown(session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table))
+    assert objects[call.object].preview.columns == ("price", "z", "city", "id")
 
 
 @pytest.mark.parametrize("index", [False, True])
@@ -120,7 +132,7 @@ def test_a_table_of_groups_is_a_new_table_of_which_no_cell_has_changed(index: bo
         session(("total", {"table": "DataFrame#1", "index": index}), sales=table)
     )
     assert call.change == f"a new table, 3 × {1 if index else 2}"
-    assert [part.cells for part in differences[f"{call.before} {call.object}"].parts] == [()]
+    assert [part.cells for part in differences[f"change {call.before} {call.object}"].parts] == [()]
 
 
 class Panel:
@@ -146,7 +158,7 @@ def test_a_panel_is_sent_how_two_objects_differ_when_it_asks() -> None:
     assert parse_command(wish)
     drive.receive(wish)
     drive.apply_commands()
-    assert [row.id for row in panel.rows[-1].differences] == [f"{call.before} {call.object}"]
+    assert [row.id for row in panel.rows[-1].differences] == [f"change {call.before} {call.object}"]
     drive.receive({**wish, "left": "nothing"})
     drive.apply_commands()
     assert panel.rows[-1].differences == ()

@@ -150,7 +150,7 @@ def test_freshness_what_is_looked_at_is_as_it_would_be_told_again(seed: int) -> 
             obeyed(drive, type="compare")
         saved = drive.whole()
         assert tuple(panel.comparisons.values()) == saved.comparisons
-        changes = {f"{call.before} {call.object}" for call in saved.calls if call.before}
+        changes = {f"change {call.before} {call.object}" for call in saved.calls if call.before}
         assert {row.id for row in saved.differences} - changes <= panel.differences.keys()
 
 

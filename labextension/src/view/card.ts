@@ -126,12 +126,14 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   const description = text ? h('p', {}, toolDescription(text)) : null;
   const open = isDecision(call);
   const before = view.calls[call.step - 2];
+  const object = view.model.objects.get(call.object);
   return [
     open && before ? lastCall(before, acts) : null,
     open ? modelWords(view, call) : null,
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,
     warningNote(call),
+    ...(object && !open ? changeOf(view, call, object, acts) : []),
     argumentsOf(view, call, open ? show : null, open ? acts : null),
     errorOf(call),
     callFacts(view, call),
@@ -216,7 +218,7 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
   const change = changeOf(view, call, object, acts);
-  const parts = view.model.differences.get(`${call?.before ?? ''} ${object.id}`)?.parts;
+  const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
   // Of a new table no cell has changed: its first rows are shown.
   const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (
     !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)

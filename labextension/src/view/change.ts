@@ -76,7 +76,7 @@ export function changeOf(view: ViewState, call: CallRow | undefined, object: Obj
   const before = call?.object === object.id ? view.model.objects.get(call.before) : undefined;
   if (!call || !before) return [];
   const names = [oneLine(before.name, 60), oneLine(object.name, 60)] as const;
-  const found = view.model.differences.get(`${before.id} ${object.id}`);
+  const found = view.model.differences.get(`change ${before.id} ${object.id}`);
   if (!found && view.live) acts.request({ type: 'show_difference', left: before.id, right: object.id });
   const parts = found?.parts ?? [];
   const body = parts.map(part => partElement(part, parts.length === 1, names));
