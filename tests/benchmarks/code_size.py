@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_476,
     "Python files": 259,
     "Python tests": 52_463,
-    "TypeScript": 12_100,
+    "TypeScript": 12_107,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
