@@ -111,6 +111,19 @@ test('what is marked in a call is what was told to differ, line by line in a tex
   assert.equal(it.all('.tc-came .k').length, 0, 'what was printed is not told to differ');
 });
 
+test('a failed call has its traceback unmarked and names no object, and a reason stands once', async () => {
+  const prints = 'Traceback (most recent call last):\n  my_tool';
+  const changes: PairRow['changes'] = [{ what: 'status' }, { what: 'prints', left: [1, 2], right: [] }, { what: 'error' }, { what: 'reason' }];
+  const pairs = [{ ...DIFFERS, changes, objects: [{ right: 'p2' }] }];
+  const it = await open(forked({ status: 'failed', object: '', error: 'bad', prints }, {}, { comparisons: [compared({ pairs })] }));
+  assert.deepEqual(texts(it, '.tc-came .k'), ['Traceback']);
+  assert.deepEqual(it.all('.tc-came').flatMap(one => [...one.querySelectorAll('mark')].map(mark => mark.textContent)), ['bad']);
+  assert.doesNotMatch(it.one('.diff:not(.b)').textContent, /no object/);
+  const rejected = { status: 'rejected', object: '', error: 'no, please', reason: 'no, please' } as const;
+  const other = await open(forked(rejected, {}, { comparisons: [compared({ pairs })] }));
+  assert.equal(texts(other, '.tc-came').filter(text => text.includes('no, please')).length, 1);
+});
+
 test('what the model said last is shown where that differs', async () => {
   const text: ComparisonRow['text'] = { what: 'text', left: [1], right: [1] };
   const rows = forked({}, {}, { comparisons: [compared({ pairs: [SAME], text })] });
@@ -129,7 +142,7 @@ test('an object that a call only returned is named where it differs', async () =
 const CELLS: DifferenceRow = {
   id: 'y2 p2',
   parts: [
-    { name: '', says: '2 cells differ', cells: [{ row: '7', column: 'n', left: '1', right: '2' }] },
+    { name: '', says: '1 cell differs', cells: [{ row: '7', column: 'n', left: '1', right: '2' }] },
     {
       name: 'text',
       lines: [{ sign: 'same', left: 'a', left_at: 1, right_at: 1 }, { sign: 'changed', left: 'b', right: 'c', left_at: 2, right_at: 2 }]
@@ -143,7 +156,7 @@ test('values that are told are shown in their kind on either side, whichever was
   const it = await open(forked({}, {}, { differences: [CELLS] }));
   const left = it.one('.diff:not(.b)');
   const right = it.one('.diff.b');
-  assert.match(left.textContent, /2 cells differ/);
+  assert.match(left.textContent, /1 cell differs: 1/);
   assert.deepEqual([...left.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '1']);
   assert.deepEqual([...right.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
   assert.deepEqual([...left.querySelectorAll('.ln mark')].map(one => one.textContent), ['b']);
@@ -158,7 +171,7 @@ test('values that are told are shown in their kind on either side, whichever was
 test('a table is told in one line, and its rows stand behind it, opened on both sides together', async () => {
   const it = await open(forked({}, {}, { differences: [CELLS] }));
   const both = it.all('.diff details') as HTMLDetailsElement[];
-  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[false, '2 cells differ'], [false, '2 cells differ']]);
+  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[false, '1 cell differs: 1'], [false, '1 cell differs: 2']]);
   assert.equal(it.all('.diff td').every(td => td.closest('details') !== null), true);
   const [left, right] = both;
   assert.ok(left && right);

@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_536,
     "Python files": 259,
     "Python tests": 52_551,
-    "TypeScript": 12_109,
+    "TypeScript": 12_116,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -59,6 +59,9 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const words = one[where];
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
+  const [cell, second] = one.cells;
+  // The value of a single cell is seen without a click.
+  const says = cell && !second ? `${one.says}: ${cell[where] || t('empty')}` : one.says;
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(
@@ -71,7 +74,7 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
     one.lines.length ? changedLines(one, where) : null,
     hasRows
       ? openable(
-        `${where} ${id} ${one.name}`, one.says,
+        `${where} ${id} ${one.name}`, says,
         showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where)
       )
       : null

@@ -93,12 +93,15 @@ function resultLines(pair: CallPair, call: CallRow, other: CallRow | null, where
     const change = changeIn(pair, what);
     if (call[what] === '' || (pair.left && pair.right && !change)) return null;
     const label = what === 'prints' ? h('span', 'k', printsLabel(call.prints)) : null;
+    // All of a traceback differs from no traceback: marks would say nothing.
+    if (what === 'prints' && call.status === 'failed') return h('div', { class: LOOKS[what] }, label, textLines(call.prints, () => false));
     // Of a text it is known which lines differ.
     const isData = change && change.left.length + change.right.length === 0;
     const text = isData && other ? textBeside(call[what], other[what]) : textLines(call[what], differsAt(change, where));
     return h('div', { class: LOOKS[what] }, label, text);
   };
-  return [linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
+  // The error of a rejected call is its reason.
+  return [call.status === 'rejected' ? null : linesOf('error'), call.saves ? null : linesOf('result'), linesOf('reason'), linesOf('prints')];
 }
 
 /** The object that a call returned without creating it, if the other call returned another one. */
@@ -132,8 +135,9 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
     },
     ...callText(pair, call, other)
   );
+  // A call that failed has no object, which needs no words.
   const objects = pair.objects.map(one =>
-    objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
+    call.status === 'failed' && !one[where] ? null : objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
   return h(
     'div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)),
