@@ -14,6 +14,7 @@ from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
 from ..core.state_fold import state_at
 from ..core.text import count_text, visible_text
+from .budget_hook import BudgetHook
 from .cursor import Cursor, SessionContext
 from .decisions import waiting_calls
 from .forks import replay_cursor
@@ -118,9 +119,10 @@ def _copy(context: SessionContext, path: tuple[Entry, ...]) -> SessionContext:
         (entry.event for entry in path), lambda ref, record, tool: context.values.value(ref)
     )
     toolbox = with_recorded_results(context.toolbox, results)
-    changed = {"journal": journal, "values": values, "toolbox": toolbox}
-    # A look at a session uses nothing of its budget, and is no part of its traces.
-    return replace(context, **changed, model=None, hooks=(), budget=None)
+    # A look at a session uses nothing of its budget.
+    hooks = tuple(hook for hook in context.hooks if not isinstance(hook, BudgetHook))
+    changed = {"journal": journal, "values": values, "toolbox": toolbox, "hooks": hooks}
+    return replace(context, **changed, model=None, budget=None)
 
 
 def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[str]:
