@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -40,7 +42,8 @@ def expect_one_message(page: Page, number: int) -> None:
     """The panel says that it stopped and how to go on, once; the cell failed without a line."""
     view = panel(page, number)
     expect_status(view, "Stopped")
-    expect(view.get_by_text("Press Run to continue")).to_have_count(1)
+    goes_on = re.compile(r"Press Run to continue|Approve continues the run\.")
+    expect(view.get_by_text(goes_on)).to_have_count(1)
     expect(outputs(page, number).locator("[data-mime-type$='.stderr']")).to_have_count(0)
 
 

@@ -38,12 +38,17 @@ function plainInput(element: HTMLInputElement | HTMLTextAreaElement): Input {
 
 /** An input for a text that offers some texts while one types. */
 export function offering(input: HTMLInputElement, texts: readonly string[]): HTMLElement {
-  const id = nextId();
-  input.setAttribute('list', id);
-  return h('div', 'tc-offers', input, h('datalist', { id }, ...optionsFor(texts)));
+  const list = h('datalist', { id: nextId() });
+  offerTexts(input, list, texts);
+  return h('div', 'tc-offers', input, list);
 }
 
-const optionsFor = (texts: readonly string[]): HTMLElement[] => texts.map(value => h('option', { value }));
+/** Without texts the input has no list: a screen reader would call it a combo box. */
+function offerTexts(input: HTMLInputElement, list: HTMLDataListElement, texts: readonly string[]): void {
+  list.replaceChildren(...texts.map(value => h('option', { value })));
+  if (texts.length) input.setAttribute('list', list.id);
+  else input.removeAttribute('list');
+}
 
 /** The choices that write no value: to leave an argument out, and null. */
 function withoutValue({ required, nullable, kind, standard, initial, options }: Field): Choice[] {
@@ -148,12 +153,12 @@ function textInput(field: Field, around: InputContext): Input {
     const element = h('input', { ...common, type: 'text' });
     const input = plainInput(element);
     if (field.kind !== 'text') return input;
-    const offers = offering(element, []);
+    const list = h('datalist', { id: nextId() });
     const offer = (texts: readonly string[]): void => {
       const isFor = value === '' || texts.includes(value) || isColumnParameter(field.name);
-      offers.lastElementChild?.replaceChildren(...(isFor ? optionsFor(texts) : []));
+      offerTexts(element, list, isFor ? texts : []);
     };
-    return { ...input, element: offers, offer };
+    return { ...input, element: h('div', 'tc-offers', element, list), offer };
   }
   const placeholder = field.kind === 'texts' ? t('one per line') : '';
   return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
