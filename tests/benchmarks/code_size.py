@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 445,
     "all": 38_538,
     "Python files": 259,
-    "Python tests": 52_554,
+    "Python tests": 52_555,
     "TypeScript": 12_121,
 }
 """Of each row, how many lines of code, files or lines there may be."""
