@@ -7,7 +7,7 @@ from itertools import starmap
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..compare.alignment import change, interruption_text, object_before
+from ..compare.alignment import change, interruption_text
 from ..compare.differences import CHANGED, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
@@ -214,9 +214,7 @@ def _with_change(
     row: CallRow, view: BranchView, call: CallRecord, end: CallEnd | None, uses: Uses
 ) -> CallRow:
     """Return the row of a call with what it changed, where its object has one before it."""
-    context = view.cursor.context
-    receiver = getattr(view.cursor.tool_named(call.tool), "receiver", "")
-    before = object_before(call, uses, receiver, view.state)
+    context, before = view.cursor.context, view.object_before(call, uses)
     if before is None:
         return replace(row, change=shortened_text(end.effect if end else "", LINE))
     result = objects_of(call.outcome)[0]

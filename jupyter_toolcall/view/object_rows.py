@@ -14,7 +14,7 @@ from ..compare.alignment import change, object_before
 from ..compare.differences import Tables
 from ..core.call_record import SAVE, CallRecord
 from ..core.errors import Absent
-from ..core.events import Made, Producer
+from ..core.events import Made, Producer, Uses
 from ..core.interface_text import joined, t, tn
 from ..core.journal_entries import Entry
 from ..core.state import State
@@ -56,6 +56,11 @@ class BranchView:
         """Return the id of a call's row."""
         fork = self.forked.get(call.id)
         return call.key if fork is None else f"{call.key}~{fork}"
+
+    def object_before(self, call: CallRecord, uses: Uses) -> Made | None:
+        """Return what a call made its first object from, of the same type; None for nothing."""
+        receiver = getattr(self.cursor.tool_named(call.tool), "receiver", "")
+        return object_before(call, uses, receiver, self.state)
 
     def object_key(self, producer: Producer) -> str:
         """Return the id of the row of an object, by what produced it."""
@@ -148,9 +153,7 @@ def _drawn(view: BranchView, ref: Made, room: Room) -> Preview | None:
 
 
 def _changed_columns(view: BranchView, ref: Made, call: CallRecord) -> tuple[str, ...]:
-    context = view.cursor.context
-    receiver = getattr(view.cursor.tool_named(call.tool), "receiver", "")
-    before = object_before(call, call.uses, receiver, view.state)
+    context, before = view.cursor.context, view.object_before(call, call.uses)
     if before is None or context.values.remote(before) or context.values.remote(ref):
         return ()
     match change(before, ref, context):

@@ -59,7 +59,9 @@ function shortForm(kind: 'reject' | 'answer', call: CallRow, returns: string, ob
   const [example = ''] = objects;
   const other = returns ? t('%1: JSON, text, or the name of an object', returns) : t('JSON, text, or the name of an object');
   const expected = returns === TEXT ? t('a text') : example ? t('the name of an object, such as %1', example) : other;
-  const input = result instanceof HTMLInputElement ? offering(result, objects) : result;
+  const offers = result instanceof HTMLInputElement ? offering(result) : null;
+  offers?.offer(objects);
+  const input = offers?.element ?? result;
   const fields = kind === 'answer' ? [labelledField(t('Result'), expected, input), error] : [];
   const text = kind === 'answer' ? t('Answer') : t('Reject');
   const confirm = button(text, { type: 'submit', look: 'primary', key: 'confirm' });

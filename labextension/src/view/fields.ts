@@ -36,18 +36,16 @@ function plainInput(element: HTMLInputElement | HTMLTextAreaElement): Input {
   return { element, group: false, raw: () => element.value, set: raw => void (element.value = raw ?? '') };
 }
 
-/** An input for a text that offers some texts while one types. */
-export function offering(input: HTMLInputElement, texts: readonly string[]): HTMLElement {
+/** An input for a text that may offer texts while one types. */
+export function offering(input: HTMLInputElement): Required<Pick<Input, 'element' | 'offer'>> {
   const list = h('datalist', { id: nextId() });
-  offerTexts(input, list, texts);
-  return h('div', 'tc-offers', input, list);
-}
-
-/** Without texts the input has no list: a screen reader would call it a combo box. */
-function offerTexts(input: HTMLInputElement, list: HTMLDataListElement, texts: readonly string[]): void {
-  list.replaceChildren(...texts.map(value => h('option', { value })));
-  if (texts.length) input.setAttribute('list', list.id);
-  else input.removeAttribute('list');
+  const offer = (texts: readonly string[]): void => {
+    list.replaceChildren(...texts.map(value => h('option', { value })));
+    // Without texts the input has no list: a screen reader would call it a combo box.
+    if (texts.length) input.setAttribute('list', list.id);
+    else input.removeAttribute('list');
+  };
+  return { element: h('div', 'tc-offers', input, list), offer };
 }
 
 /** The choices that write no value: to leave an argument out, and null. */
@@ -153,12 +151,12 @@ function textInput(field: Field, around: InputContext): Input {
     const element = h('input', { ...common, type: 'text' });
     const input = plainInput(element);
     if (field.kind !== 'text') return input;
-    const list = h('datalist', { id: nextId() });
+    const offers = offering(element);
     const offer = (texts: readonly string[]): void => {
       const isFor = value === '' || texts.includes(value) || isColumnParameter(field.name);
-      offerTexts(element, list, isFor ? texts : []);
+      offers.offer(isFor ? texts : []);
     };
-    return { ...input, element: h('div', 'tc-offers', element, list), offer };
+    return { ...input, element: offers.element, offer };
   }
   const placeholder = field.kind === 'texts' ? t('one per line') : '';
   return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
