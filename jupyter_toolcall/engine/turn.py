@@ -207,7 +207,10 @@ def start_call(
         except (CallError, KeyboardInterrupt) as error:
             return _record_not_begun(cursor, call, error)
     cursor.reapproved.discard(call.id)
-    cursor.write(start_of(call, ready, rule), **tool_code_note(cursor, ready.tool, state))
+    # Only the start of a call that must not run twice has to be on disk before its tool runs.
+    may_wait = outcome is not None or ready.tool.repeatable
+    note = tool_code_note(cursor, ready.tool, state)
+    cursor.write(start_of(call, ready, rule), may_wait=may_wait, **note)
     if outcome is not None:
         return cursor.write(Finished(call.id, outcome))
     return execute(cursor, ready, state)

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_301,
+    "core + engine + session": 8_303,
     "tools": 3_544,
     "sources": 5_992,
     "jupyter": 4_294,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_570,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_537,
+    "all": 38_539,
     "Python files": 259,
-    "Python tests": 52_555,
+    "Python tests": 52_561,
     "TypeScript": 12_121,
 }
 """Of each row, how many lines of code, files or lines there may be."""

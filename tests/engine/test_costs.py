@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.file_system import File, Files
 from jupyter_toolcall.storage.journal_file import open_journal
@@ -85,9 +85,10 @@ def graph(count: int, mine: range, journal: Journal | None = None) -> Session:
     return Session(box, model, scheme="flat", approve="all", journal=journal).tell("go")
 
 
-def plain(count: int, journal: Journal | None = None) -> Session:
+def plain(count: int, journal: Journal | None = None, **options: bool) -> Session:
     model = Scripted([*[("step", {"x": n}) for n in range(count)], "done"])
-    return Session(Toolbox(step), model, scheme="flat", approve="all", journal=journal)
+    box = Toolbox(tool(step, **options))
+    return Session(box, model, scheme="flat", approve="all", journal=journal)
 
 
 def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
@@ -102,14 +103,17 @@ def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
     assert files.syncs < 2 * 11 + 4 * 150 // 32
 
 
-def test_a_call_is_on_disk_before_it_runs_and_after_in_a_kilobyte(
-    tmp_path: Path, journal: Journal, files: Counting
+@pytest.mark.parametrize(
+    ("options", "syncs"), [({}, 2), ({"read_only": True}, 1), ({"idempotent": True}, 1)]
+)
+def test_a_call_is_synced_before_its_tool_runs_unless_it_may_run_twice_and_after_in_a_kilobyte(
+    tmp_path: Path, journal: Journal, files: Counting, options: dict[str, bool], syncs: int
 ) -> None:
     path = tmp_path / "journal.jsonl"
-    session = plain(100, journal).ask("go")
+    session = plain(100, journal, **options).ask("go")
     files.syncs, before = 0, path.stat().st_size
     session.run()
-    assert files.syncs <= 2 * 100 + 1
+    assert files.syncs in (syncs * 100, syncs * 100 + 1)
     assert (path.stat().st_size - before) / 100 <= 1_024
 
 

@@ -31,6 +31,7 @@ def outside(story: Story, notes: Sequence[str]) -> Iterator[Broken]:
     """Yield what is wrong with what happened outside: effects without a word, or twice."""
     approved = Counter(int(note.split()[1]) for note in notes if note.startswith("approve "))
     effects = [[*map(int, note.split()[1:])] for note in notes if note.startswith("effect ")]
+    effects = [effect for effect in effects if effect[0] not in story.again]
     for number, (n, starts, allowed) in enumerate(effects if not story.remade else (), 1):
         if starts < number:
             yield Broken(
@@ -42,7 +43,7 @@ def outside(story: Story, notes: Sequence[str]) -> Iterator[Broken]:
     for number, (n, allowed) in enumerate(taken if not story.remade else (), 1):
         if allowed < number:
             yield Broken("lost word", f"{n} was approved, with {allowed} on disk, no. {number}")
-    for n, times in Counter(n for n, *_ in effects if not story.again).items():
+    for n, times in Counter(n for n, *_ in effects).items():
         if times > approved[n] + (n in story.unasked):
             yield Broken("duplicate effect", f"{n}: {times} effects, {approved[n]} approvals")
 

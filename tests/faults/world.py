@@ -188,8 +188,9 @@ class Story:
     """What the person does about a call, by its `n`; any other is approved."""
     unasked: frozenset[int] = frozenset()
     """The calls, by their `n`, that a policy lets run once."""
-    again: bool = False
-    """Whether calls may run again unasked: idempotent ones."""
+    again: frozenset[int] = frozenset()
+    """The calls, by their `n`, that may run again unasked: of read-only and idempotent tools. Their
+    starts need not be on disk before they run."""
     remade: bool = False
     """Whether a value that is lost with its kernel is asked for, and made, again."""
 
@@ -207,8 +208,8 @@ def of(name: str, call: str, approve: str = "ask", **more: Any) -> Story:
 ALL = frozenset({1, 2, 3})
 STORIES = (
     of("unmarked", "send"),
-    of("read-only", "look", unasked=ALL),
-    of("idempotent", "put", "all", unasked=ALL, again=True),
+    of("read-only", "look", unasked=ALL, again=ALL),
+    of("idempotent", "put", "all", unasked=ALL, again=ALL),
     of("objects", "make"),
     of("stateful", "Till_add"),
     of("unkept", "Box_add", remade=True),
@@ -229,6 +230,7 @@ STORIES = (
             5: ("answer", {"result": "five"}),
         },
         unasked=frozenset({4}),
+        again=frozenset({4}),
     ),
 )
 NAMES = frozenset(story.name for story in STORIES)
