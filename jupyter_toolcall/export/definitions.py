@@ -50,7 +50,12 @@ from .definition_source import (
     is_value,
 )
 
-_MAGICS = (re.compile(r"^(\s*)([%!])"), re.compile(r"^(\s*)(\?|\S.*\?\s*$)"))
+_MAGICS = (
+    (re.compile(r"^(\s*)%time\s+(?=\S)"), r"\1"),
+    (re.compile(r"^(\s*)([%!])"), r"\1pass  # \2"),
+    (re.compile(r"^(\s*)(\?|\S.*\?\s*$)"), r"\1pass  # \2"),
+)
+"""Magics, and the Python that stands for them: what `%time` times, and nothing for others."""
 _BODY = ("%%time", "%%timeit", "%%capture")
 """Cell magics below which stands Python."""
 KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__package__"}
@@ -184,10 +189,10 @@ def cell_source(text: str) -> str:
         first, _, text = text.lstrip().partition("\n")
         if first.split()[0] not in _BODY:
             return ""
-    for magic in _MAGICS:
+    for magic, python in _MAGICS:
         # What looks like a magic may stand in a text: it is one where Python cannot be read.
         if _parsed(text) is None:
-            text = "\n".join(magic.sub(r"\1pass  # \2", line) for line in text.splitlines())
+            text = "\n".join(magic.sub(python, line) for line in text.splitlines())
     return text
 
 

@@ -161,12 +161,13 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
     assert "@tool" not in text
 
 
-def test_a_method_of_a_variable_runs_in_the_script_of_a_file(tmp_path: Path) -> None:
+def test_a_method_of_a_timed_variable_runs_in_the_script_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "till.ipynb"
     cells = [
         "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted\nclass Till:\n"
         "    n = 1\n    def add(self, by: int) -> int:\n        'Add.'\n        self.n += by\n"
-        "        return self.n\ntill = Till()\nmodel = Scripted([('add', {'by': 2}), 'Done.'])",
+        "        return self.n\n%time till = Till()\n"
+        "model = Scripted([('add', {'by': 2}), 'Done.'])",
         "%%toolchat -m model -t till.add --scheme flat --approve all\nGo.",
     ]
     cells = [nbformat.v4.new_code_cell(source) for source in cells]
