@@ -43,10 +43,10 @@ class Hello(Message):
 
 
 class ShownCall(Row):
-    """A call as it was shown: `bound` is its digest."""
+    """A call as it was shown: `approval_digest` is its digest."""
 
     call: str
-    bound: str
+    approval_digest: str
 
 
 class Approve(Message, ShownCall):
@@ -327,25 +327,25 @@ def apply_command(session: Session, command: Command) -> Session:
     match command:
         case Approve(call, shown_digest):
             _demand_open(session, call)
-            return session.decide(call, "approve", bound=shown_digest)
+            return session.decide(call, "approve", approval_digest=shown_digest)
         case AddRule():
             _demand_open(session, command.call)
             offer = offered_rule(session.cursor, command.call, command.number)
-            session.decide(command.call, "approve", bound=command.bound)
+            session.decide(command.call, "approve", approval_digest=command.approval_digest)
             session.cursor.context.person_rules.add(offer, command.scope, command.until)
             return session
         case RejectAll(calls, reason):
-            decide_all(session.cursor, {c.call: c.bound for c in calls}, "reject", reason)
+            decide_all(session.cursor, {c.call: c.approval_digest for c in calls}, "reject", reason)
             return session
         case ApproveAfterEdit(call, shown_digest):
             _demand_open(session, call)
-            session.decide(call, "approve", bound=shown_digest)
+            session.decide(call, "approve", approval_digest=shown_digest)
             session.cursor.replay_queue.approves_following = True
             return session
         case ApproveAll(calls):
-            return session.approve_all({shown_call.call: shown_call.bound for shown_call in calls})
+            return session.approve_all({shown.call: shown.approval_digest for shown in calls})
         case KeepResult(call, shown_digest, following):
-            return session.keep_result(call, bound=shown_digest, rest=following)
+            return session.keep_result(call, approval_digest=shown_digest, rest=following)
         case BeginNew():
             return session.begin_new()
         case Edit():
@@ -412,8 +412,9 @@ def _edited(session: Session, edit: Edit) -> Session:
     changes = digest("arguments", arguments) != digest("arguments", dict(shown))
     runs = edit.call in session.state.open or session.state.call(edit.call).status == "failed"
     decision: Decision | None = "edit" if changes else "approve" if runs else None
-    changed: dict[str, Any] = {"arguments": arguments} if changes else {}
-    return _decided(session, edit.call, edit.bound, decision, reason=edit.reason, **changed)
+    options: dict[str, Any] = {"arguments": arguments} if changes else {}
+    options["reason"] = edit.reason
+    return _decided(session, edit.call, edit.approval_digest, decision, **options)
 
 
 def _decided(
@@ -424,7 +425,7 @@ def _decided(
     Without a decision such a call stays as it is. Raises NotYourTurn where it was shown otherwise.
     """
     if decision is not None and call_id in session.state.open:
-        return session.decide(call_id, decision, bound=shown_digest, **options)
+        return session.decide(call_id, decision, approval_digest=shown_digest, **options)
     call = session.state.call(call_id)
     if shown_digest != call.approval_digest:
         raise errors.NotYourTurn(

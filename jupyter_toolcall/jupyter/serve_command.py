@@ -200,6 +200,7 @@ def terminal_update(shown: int) -> str:
     reasons = import_module(".input_line", __package__).reasons
     session = NotebookHost(current_notebook(), _serving().name).controller().session
     cursor, state, hide = session.cursor, session.state, session.cursor.context.hide
+    digest_of = decisions.current_approval_digest
     waiting = [
         {
             "call": call.id,
@@ -208,7 +209,7 @@ def terminal_update(shown: int) -> str:
             "by": call.asked_call.by or "the model",
             "asks": call.waits_for_input,
             "about": [hide(text) for text in reasons(session, call)[0]],
-            "bound": decisions.current_approval_digest(cursor, state.call(call.id), state),
+            "approval_digest": digest_of(cursor, state.call(call.id), state),
         }
         for call in session.pending
     ]

@@ -168,7 +168,7 @@ class Terminal:
         command = self._command(choice, call["arguments"])
         if command is None:
             return
-        command |= {"call": call["call"], "bound": call["bound"]}
+        command |= {"call": call["call"], "approval_digest": call["approval_digest"]}
         self.kernel.value(f"{_SERVE_MODULE}.terminal_decision({json.dumps(command)!r})")
 
     def _command(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:

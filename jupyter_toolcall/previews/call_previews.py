@@ -67,7 +67,7 @@ class _Trial:
 
     @property
     def key(self) -> _Key:
-        return self.notice.call, self.notice.bound
+        return self.notice.call, self.notice.approval_digest
 
     def run(self, task: ToolTask, clock: Callable[[], float], then: Callable[[], object]) -> None:
         """Run the tool in this thread, and then a function; what it prints is kept with it."""
@@ -196,9 +196,10 @@ class CallPreviews:
             ready = cursor.prepared(edited, cursor.state)[0]
         except ToolcallError as error:
             return self.send(replace(notice, error=str(error)[:300]))
+        notice = replace(notice, approval_digest=ready.approval_digest)
         if trial := self._ended.get((call.id, ready.approval_digest)):
-            return self._say(replace(notice, bound=ready.approval_digest), trial)
-        return self._begin(cursor, edited, ready, replace(notice, bound=ready.approval_digest))
+            return self._say(notice, trial)
+        return self._begin(cursor, edited, ready, notice)
 
     def _try_waiting(self, cursor: Cursor) -> None:
         waiting = dict[_Key, tuple[CallRecord, PreparedCall]]()
@@ -276,7 +277,7 @@ class CallPreviews:
 
     def _tell(self, notice: Previewed) -> None:
         if not notice.number:
-            self._notices[notice.call, notice.bound] = notice
+            self._notices[notice.call, notice.approval_digest] = notice
         if notice.number or notice.says or notice.error:
             self.send(notice)
 

@@ -247,7 +247,7 @@ class Session:
         arguments: Mapping[str, Any] | None = None,
         result: Any = None,
         reason: str = "",
-        bound: str | None = None,
+        approval_digest: str | None = None,
     ) -> Self:
         """Decide on a call that waits, and record the decision; `run` continues.
 
@@ -259,7 +259,7 @@ class Session:
             arguments: All arguments of an edited call, by name.
             result: What an answer returns: data, or the name of an object.
             reason: Why a call is rejected; the model reads it.
-            bound: The approval digest of the call as it was shown, if it was.
+            approval_digest: The approval digest of the call as it was shown, if it was.
 
         Raises:
             NotYourTurn: The call does not wait, or has changed since it was shown.
@@ -268,7 +268,7 @@ class Session:
         """
         self.cursor.refresh()
         event = decisions.decision_event(
-            self.cursor, id_of(call_id), decision, arguments, result, reason, bound
+            self.cursor, id_of(call_id), decision, arguments, result, reason, approval_digest
         )
         decisions.record_decisions(self.cursor, event)
         return self
@@ -278,14 +278,16 @@ class Session:
         decisions.decide_all(self.cursor, {id_of(call): calls[call] for call in calls}, "approve")
         return self
 
-    def keep_result(self, call: Any, *, bound: str | None = None, rest: bool = False) -> Self:
+    def keep_result(
+        self, call: Any, *, approval_digest: str | None = None, rest: bool = False
+    ) -> Self:
         """Keep the recorded result of a call that may have run, in place of running it again.
 
         With `rest` all recorded entries after it are kept too. Raises NotYourTurn where the
-        call does not wait, has no recorded result, or has another approval digest than `bound`.
+        call does not wait, has no recorded result, or has another approval digest now.
         """
         self.cursor.refresh()
-        decisions.keep_result(self.cursor, id_of(call), bound, rest)
+        decisions.keep_result(self.cursor, id_of(call), approval_digest, rest)
         return self
 
     def begin_new(self) -> Self:

@@ -121,6 +121,7 @@ def _call_row(
         status = replace(call, outcome=early.outcome).status
     saves = call.tool == SAVE and bool(state.opened.outputs)
     will_make = key if ready and ready.tool.returns else ""
+    digest = ready.approval_digest if ready else call.approval_digest if call.outcome else ""
     row = CallRow(
         id=key,
         call=call.id,
@@ -147,7 +148,7 @@ def _call_row(
         saves=saves,
         scheme=tool is not None and not saves and call.tool not in toolbox,
         what=_arguments_line(view, call, arguments),
-        bound=ready.approval_digest if ready else call.approval_digest if call.outcome else "",
+        approval_digest=digest,
         # What `save` and `selectTools` answer says nothing to a person.
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
@@ -270,7 +271,8 @@ def _with_questions(row: CallRow, call: CallRecord) -> CallRow:
     """Return the row of a call with the questions of its tool."""
     asked = tuple(starmap(_question, call.rounds[-1].asked.requests.items()))
     why = PAGE if any(question.url for question in asked) else FORM
-    return replace(row, status="input required", questions=asked, bound=round_digest(call), why=why)
+    row = replace(row, status="input required", questions=asked, why=why)
+    return replace(row, approval_digest=round_digest(call))
 
 
 def _with_rounds(row: CallRow, call: CallRecord) -> CallRow:

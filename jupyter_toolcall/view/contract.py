@@ -118,7 +118,7 @@ class Previewed(Message):
     """What a call would do that waits: it ran on copies, and nothing is recorded."""
 
     call: str
-    bound: str = ""
+    approval_digest: str = ""
     """The digest of exactly what ran."""
     number: int = 0
     """0 for the call as it waits, else the number of the request of the form `Edit`."""

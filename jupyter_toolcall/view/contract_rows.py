@@ -163,7 +163,7 @@ class CallRow(Row):
     """What its tool asks the person, while that is not answered."""
     downstream: Text = ""
     """What follows from it: one sentence."""
-    bound: str = ""
+    approval_digest: str = ""
     """The digest of exactly what will run; a decision must carry it."""
     same: str = ""
     """The id of the CallRow that it is drawn as: a comparison says that both are the same."""

@@ -286,7 +286,7 @@ def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionR
 
 def _saved(row: Any, state: State) -> Any:
     has_ended = isinstance(row, CallRow) and row.call not in state.open
-    return replace(row, ms=round(row.ms, -3), **({"bound": ""} if has_ended else {}))
+    return replace(row, ms=round(row.ms, -3), **({"approval_digest": ""} if has_ended else {}))
 
 
 def all_rows(cursor: Cursor, name: str) -> Rows:

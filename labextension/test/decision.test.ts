@@ -92,7 +92,7 @@ test('the form of a call offers the columns of its table, and an answer the obje
   const result = it.one('input[aria-label=Result]') as HTMLInputElement;
   result.value = 'Potato#1';
   it.one('form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
-  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c3', result: 'Potato#1', reason: '', bound: '7c1e90ab' });
+  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c3', result: 'Potato#1', reason: '', approval_digest: '7c1e90ab' });
 });
 
 test('a column that the table does not have is named beside the argument, and the form offers those that it has', async () => {
@@ -128,7 +128,7 @@ test('a call that fails again with the same error says so where it was run again
   it.all('[aria-label=Steps] button')[1]?.click();
   const status = (): string => it.all('.tc-acts [role=status]').map(one => one.textContent).join();
   it.click('Fix and retry');
-  assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, bound: '' });
+  assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, approval_digest: '' });
   it.view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished' }] }));
   assert.equal(status(), 'The call fails with the same error. Change the tool and run its cell first.');
   it.view.update(delta(2, { calls: calls('ValueError: other') }));

@@ -21,8 +21,8 @@ const asking = (...questions: QuestionRow[]): Rows => ({
   session: [{ phase: 'waiting', says: 'Waiting for you', pending: ['call2', 'call3'] }],
   calls: [
     called(1),
-    called(2, { tool: 'book', status: 'input required', bound: '7c1e', object: '', questions }),
-    called(3, { turn: 2, tool: 'send', status: 'proposed', bound: 'aa01', object: '' })
+    called(2, { tool: 'book', status: 'input required', approval_digest: '7c1e', object: '', questions }),
+    called(3, { turn: 2, tool: 'send', status: 'proposed', approval_digest: 'aa01', object: '' })
   ]
 });
 
@@ -46,7 +46,7 @@ test('what a tool asks is a form, and Answer sends its fields by question', asyn
   assert.deepEqual(it.sent.at(-1), {
     type: 'answer',
     call: 'c2',
-    bound: '7c1e',
+    approval_digest: '7c1e',
     result: { who: { name: 'Ada', guests: 2 }, why: {} }
   });
 });
@@ -78,7 +78,7 @@ test('Reject declines, and nothing approves a call that asks', async () => {
   assert.deepEqual([...it.buttons('Approve'), ...it.buttons('Approve all')], []);
   assert.match(it.buttons('Reject')[0]?.title ?? '', /continues without your input/);
   it.click('Reject');
-  assert.deepEqual(it.sent.at(-1), { type: 'reject', call: 'c2', bound: '7c1e' });
+  assert.deepEqual(it.sent.at(-1), { type: 'reject', call: 'c2', approval_digest: '7c1e' });
 });
 
 test('a page to open is a link that shows its host, and no other address is one', async () => {
@@ -99,7 +99,7 @@ test('a question of the wrong shape is shown as far as it can be', async () => {
   const wrong = { key: 'k', message: ['x'], form: 'no', values: null, url: 3 } as unknown as QuestionRow;
   it.view.update(whole(asking(wrong, 5 as unknown as QuestionRow)));
   submit(it);
-  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c2', bound: '7c1e', result: { k: {} } });
+  assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c2', approval_digest: '7c1e', result: { k: {} } });
 });
 
 test('a saved copy shows no form', async () => {

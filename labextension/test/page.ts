@@ -161,7 +161,7 @@ export function waiting(): Rows {
     tool: 'Potato_slice',
     status: 'proposed',
     arguments: { Potato: 'Potato#3', shape: 'STICKS' },
-    bound: '7c1e90ab'
+    approval_digest: '7c1e90ab'
   });
   return {
     ...rows,

@@ -49,11 +49,11 @@ const ROWS: Rows = {
     },
     { id: 'c3', call: 'c3', tool: 'B', step: 3, turn: 2, status: 'failed', error: 'ERROR', uses: [{ parameter: 'P', object: 'p1' }] },
     {
-      id: 'c4', call: 'c4', tool: 'A', step: 4, turn: 3, status: 'proposed', object: 'p4', bound: 'X',
+      id: 'c4', call: 'c4', tool: 'A', step: 4, turn: 3, status: 'proposed', object: 'p4', approval_digest: 'X',
       arguments: { P: 'P#2', SHAPE: 'STICKS' }, filled: ['SHAPE'], uses: [{ parameter: 'P', object: 'p1' }], why: 'WHY',
       downstream: 'CREATES'
     },
-    { id: 'c5', call: 'c5', tool: 'B', step: 5, turn: 3, status: 'proposed', bound: 'Y' },
+    { id: 'c5', call: 'c5', tool: 'B', step: 5, turn: 3, status: 'proposed', approval_digest: 'Y' },
     {
       id: 'x2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', branch: 'h0', object: 'x2',
       uses: [{ parameter: 'P', object: 'p1' }], arguments: { P: 'P#2', N: 1 }

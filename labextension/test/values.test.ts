@@ -95,7 +95,7 @@ function choose(it: Page, label: string): void {
   input.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
-const edit = { type: 'edit', call: 'c3', reason: '', bound: '7c1e90ab' };
+const edit = { type: 'edit', call: 'c3', reason: '', approval_digest: '7c1e90ab' };
 
 test('a form chooses False where the default is True, and sends that field alone', async () => {
   const it = await shown({ arguments: { count: big } });

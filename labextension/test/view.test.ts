@@ -134,7 +134,7 @@ test('a decision carries what it is bound to, and a double click sends it once',
   approve?.click();
   approve?.click();
   buttons('Approve')[0]?.click();
-  assert.deepEqual(sent, [{ type: 'approve', call: 'c3', bound: '7c1e90ab' }]);
+  assert.deepEqual(sent, [{ type: 'approve', call: 'c3', approval_digest: '7c1e90ab' }]);
   view.update({ type: 'refused', command: 'approve', reason: 'It was decided already.', fields: {} });
   assert.equal(buttons('Approve')[0]?.disabled, false);
 });
@@ -149,7 +149,7 @@ test('rejecting asks for a reason, with one button of that name at a time', asyn
   view.update(delta(1, { session: [{ phase: 'waiting', pending: ['call3'], tokens: 9 }] }));
   assert.equal((one('input[aria-label=Reason]') as HTMLInputElement).value, 'too thick');
   click('Reject');
-  assert.deepEqual(sent, [{ type: 'reject', call: 'c3', reason: 'too thick', bound: '7c1e90ab' }]);
+  assert.deepEqual(sent, [{ type: 'reject', call: 'c3', reason: 'too thick', approval_digest: '7c1e90ab' }]);
 });
 
 test('an answer is JSON where it is JSON, else text', async () => {
@@ -162,7 +162,7 @@ test('an answer is JSON where it is JSON, else text', async () => {
     click('Answer');
     (one('textarea[aria-label=Result]') as HTMLTextAreaElement).value = text;
     click('Answer');
-    assert.deepEqual(sent, [{ type: 'answer', result, call: 'c3', reason: '', bound: '7c1e90ab' }]);
+    assert.deepEqual(sent, [{ type: 'answer', result, call: 'c3', reason: '', approval_digest: '7c1e90ab' }]);
   }
 });
 
@@ -204,7 +204,7 @@ test('the dialog edits a call, and a refusal is said at its field with the value
   it.click('Run with these values');
   it.click('Run with these values');
   assert.deepEqual(it.sent, [
-    { type: 'edit', call: 'c3', arguments: { shape: 'SLICES' }, left_out: [], reason: '', bound: '7c1e90ab' }
+    { type: 'edit', call: 'c3', arguments: { shape: 'SLICES' }, left_out: [], reason: '', approval_digest: '7c1e90ab' }
   ]);
   it.view.update({
     type: 'refused',
@@ -293,7 +293,7 @@ test('a choice and a flag take the name of plain data that fits them', async () 
     arguments: { shape: 'Shape#1', dry: 'bool#1' },
     left_out: [],
     reason: '',
-    bound: '7c1e90ab'
+    approval_digest: '7c1e90ab'
   });
 });
 
@@ -457,7 +457,7 @@ test('Approve all sends each call that waits now with its own digest, and no oth
   const canAll = (): boolean => buttons('Approve all')[0]?.disabled === false;
   assert.equal(buttons('Approve')[0]?.disabled, false);
   assert.equal(canAll(), false);
-  const open = called(4, { turn: 3, status: 'proposed', object: '', bound: 'aa' });
+  const open = called(4, { turn: 3, status: 'proposed', object: '', approval_digest: 'aa' });
   view.update(delta(1, { calls: [open] }));
   assert.equal(canAll(), false, 'it does not wait: a policy lets it run');
   const session = (rows.session ?? [])[0];
@@ -468,8 +468,8 @@ test('Approve all sends each call that waits now with its own digest, and no oth
   assert.deepEqual(sent.at(-1), {
     type: 'approve_all',
     calls: [
-      { call: 'c3', bound: '7c1e90ab' },
-      { call: open.call, bound: 'aa' }
+      { call: 'c3', approval_digest: '7c1e90ab' },
+      { call: open.call, approval_digest: 'aa' }
     ]
   });
 });
@@ -484,7 +484,7 @@ test('a call that may have run is kept or run again, and never approved as a new
   assert.equal(buttons('Approve').length, 0);
   for (const name of ['Run again', 'Begin a new session', 'Keep the recorded result']) assert.equal(buttons(name).length, 1, name);
   buttons('Keep the recorded result')[0]?.click();
-  assert.deepEqual(sent, [{ type: 'keep_result', call: 'c3', bound: '7c1e90ab', rest: false }]);
+  assert.deepEqual(sent, [{ type: 'keep_result', call: 'c3', approval_digest: '7c1e90ab', rest: false }]);
 });
 
 test('what a tool is for is told to the end of the sentence, and whole where one points at it', async () => {
@@ -568,7 +568,7 @@ test('plain keys in the panel stay there, and those with Ctrl, Alt or Meta, and 
   const strike = (init: KeyboardEventInit): void =>
     void one('[role=tab]').dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }));
   strike({ key: 'y' });
-  assert.deepEqual(sent, [{ type: 'approve', call: 'c3', bound: '7c1e90ab' }]);
+  assert.deepEqual(sent, [{ type: 'approve', call: 'c3', approval_digest: '7c1e90ab' }]);
   for (const key of 'abcdefghijklmnopqrstuvwxyz0123456789'.split('').concat('Escape', 'ArrowUp', 'Enter', ' ')) strike({ key });
   assert.deepEqual(reached, []);
   for (const init of [{ key: 's', ctrlKey: true }, { key: 'r', altKey: true }, { key: 'y', metaKey: true }, { key: 'Enter', shiftKey: true }]) {

@@ -289,7 +289,7 @@ def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
         assert canary[:4] not in repr(sent)
     drive.updates.wait_for_model(f"busy: {canary}")
     drive.run_to_pause()
-    drive.receive({"type": "approve", "call": "call_1", "bound": ""})
+    drive.receive({"type": "approve", "call": "call_1", "approval_digest": ""})
     drive.session = drive.session.decide("call_1").run()
     drive.publish("failed", detail=f"401 {canary}")
     drive.greet()

@@ -58,7 +58,9 @@ def bundle(data: object) -> dict[str, Any]:
 def told(says: str, waits: bool) -> dict[str, Any]:
     """What a kernel tells a panel that asks: a session of one call, which waits, or is done."""
     status: Status = "proposed" if waits else "succeeded"
-    call = CallRow("c1", "call_1", "Potato_peel", step=1, turn=1, status=status, bound="b")
+    call = CallRow(
+        "c1", "call_1", "Potato_peel", step=1, turn=1, status=status, approval_digest="b"
+    )
     phase: Phase = "waiting" if waits else "finished"
     row = SessionRow(phase=phase, says=says, pending=("c1",) if waits else ())
     found: dict[str, Any] = sendable_data(Whole(Rows(session=(row,), calls=(call,))))

@@ -206,12 +206,12 @@ def test_a_call_that_was_shown_before_it_changed_is_not_approved() -> None:
     shown = session.cursor.prepared(session.state.calls["call_1_2"], session.state)[
         0
     ].approval_digest
-    session.decide("call_1_2", bound=shown)
+    session.decide("call_1_2", approval_digest=shown)
     session.decide("call_1_1").run()
     # The newest cup is another one now, so that what was approved is not what would run.
     assert [(call.id, call.status) for call in session.pending] == [("call_1_2", "approved")]
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
-        session.decide("call_1_2", bound=shown)
+        session.decide("call_1_2", approval_digest=shown)
     session.decide("call_1_2").run()
     assert session["Cup#3"] == Cup("water+tea")
 

@@ -148,17 +148,17 @@ def test_a_late_a_double_and_a_forged_response_are_refused_with_a_reason(
     restaurant: Restaurant,
 ) -> None:
     session = restaurant.asked()
-    first = all_rows(session.cursor, "").calls[0].bound
+    first = all_rows(session.cursor, "").calls[0].approval_digest
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
-        session.decide("call_1", "answer", result={"name": "Ada"}, bound="0" * 32)
+        session.decide("call_1", "answer", result={"name": "Ada"}, approval_digest="0" * 32)
     with pytest.raises(NotYourTurn, match="asks you for input"):
         session.decide("call_1", "approve")
-    session.decide("call_1", "answer", result={"name": "Ada"}, bound=first)
+    session.decide("call_1", "answer", result={"name": "Ada"}, approval_digest=first)
     with pytest.raises(NotYourTurn, match="responded to call call_1 already"):
         session.decide("call_1", "answer", result={"name": "Bo"})
     session.run()
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
-        session.decide("call_1", "answer", result={"sure": True}, bound=first)
+        session.decide("call_1", "answer", result={"sure": True}, approval_digest=first)
     forged = Decided("call_1", "answer", round=1)
     with pytest.raises(NotYourTurn, match="round 1"):
         session.journal.append(session.head, forged)
@@ -320,8 +320,8 @@ def test_the_rows_of_a_call_have_its_questions_and_then_its_answers(restaurant: 
 def test_a_panel_answers_by_question_and_is_refused_at_the_field(restaurant: Restaurant) -> None:
     sent: list[Any] = []
     controller = PanelController(restaurant.asked(), sent.append)
-    bound = all_rows(controller.session.cursor, "").calls[0].bound
-    answer = {"type": "answer", "call": "call_1", "bound": bound}
+    digest = all_rows(controller.session.cursor, "").calls[0].approval_digest
+    answer = {"type": "answer", "call": "call_1", "approval_digest": digest}
     controller.receive({**answer, "result": {"who": {"guests": 3}}})
     controller.apply_commands()
     assert sent[-1].fields == {"name": "is missing"}

@@ -421,9 +421,11 @@ def test_an_answer_is_checked_as_the_value_that_a_name_stands_for() -> None:
     notices: list[Any] = []
     controller = PanelController(session, notices.append)
     controller.publish("waiting")
-    bound = notices[0].rows.calls[0].bound
+    digest = notices[0].rows.calls[0].approval_digest
     for name in ("str#1", "list#1"):
-        controller.receive({"type": "answer", "call": "call_1", "result": name, "bound": bound})
+        controller.receive(
+            {"type": "answer", "call": "call_1", "result": name, "approval_digest": digest}
+        )
         controller.apply_commands()
     assert [each.reason for each in notices if each.type == "refused"] == [
         "listed returns list[int]; result: input should be a valid list"

@@ -243,14 +243,16 @@ class Effects(RuleBasedStateMachine):
     @rule(data=st.data(), interface=INTERFACES, named=st.booleans())
     def approve(self, data: st.DataObject, interface: str, named: bool) -> None:
         kernel, row, call = self.shown(data)
-        message = {"type": "approve", "call": row.call, "bound": row.bound}
+        message = {"type": "approve", "call": row.call, "approval_digest": row.approval_digest}
         self.sent.append(message)
         self.act(
             kernel,
             interface,
             message,
             ["approve", row.call],
-            lambda s: s.decide(call, "approve", bound=row.bound if named else None),
+            lambda s: s.decide(
+                call, "approve", approval_digest=row.approval_digest if named else None
+            ),
             [kernel.effect_of(call)],
         )
 
@@ -275,14 +277,14 @@ class Effects(RuleBasedStateMachine):
     def approve_all(self, data: st.DataObject, interface: str) -> None:
         kernel = self.choose(data, lambda kernel: kernel.rows)
         pending = {call.id: call for call in kernel.session.pending}
-        rows = [row for row in kernel.rows if row.bound and row.call in pending]
-        calls = [{"call": row.call, "bound": row.bound} for row in rows]
+        rows = [row for row in kernel.rows if row.approval_digest and row.call in pending]
+        calls = [{"call": row.call, "approval_digest": row.approval_digest} for row in rows]
         self.act(
             kernel,
             interface,
             {"type": "approve_all", "calls": calls},
             [],
-            lambda s: s.approve_all({row.call: row.bound for row in rows}),
+            lambda s: s.approve_all({row.call: row.approval_digest for row in rows}),
             [kernel.effect_of(pending[row.call]) for row in rows],
         )
 
@@ -291,14 +293,21 @@ class Effects(RuleBasedStateMachine):
     def edit(self, data: st.DataObject, interface: str, by: int) -> None:
         kernel, row, call = self.shown(data)
         arguments = {**call.arguments, "n": call.arguments["n"] + by}
-        message = {"type": "edit", "call": row.call, "bound": row.bound, "arguments": arguments}
+        message = {
+            "type": "edit",
+            "call": row.call,
+            "approval_digest": row.approval_digest,
+            "arguments": arguments,
+        }
         self.sent.append(message)
         self.act(
             kernel,
             interface,
             message,
             ["edit", row.call, f"n={arguments['n']}"],
-            lambda s: s.decide(call, "edit", arguments=arguments, bound=row.bound),
+            lambda s: s.decide(
+                call, "edit", arguments=arguments, approval_digest=row.approval_digest
+            ),
             [kernel.effect_of(call, arguments["n"])],
         )
 
@@ -307,9 +316,19 @@ class Effects(RuleBasedStateMachine):
     def refuse(self, data: st.DataObject, interface: str, rejects: bool) -> None:
         kernel, row, call = self.shown(data)
         result = 5 if call.tool in OBJECTS else "given"
-        message = {"type": "answer", "call": row.call, "bound": row.bound, "result": result}
+        message = {
+            "type": "answer",
+            "call": row.call,
+            "approval_digest": row.approval_digest,
+            "result": result,
+        }
         if rejects:
-            message = {"type": "reject", "call": row.call, "bound": row.bound, "reason": "no"}
+            message = {
+                "type": "reject",
+                "call": row.call,
+                "approval_digest": row.approval_digest,
+                "reason": "no",
+            }
         self.sent.append(message)
         self.act(
             kernel,
@@ -317,7 +336,10 @@ class Effects(RuleBasedStateMachine):
             message,
             ["reject", row.call] if rejects else ["answer", row.call, str(result)],
             lambda s: s.decide(
-                call, "reject" if rejects else "answer", result=result, bound=row.bound
+                call,
+                "reject" if rejects else "answer",
+                result=result,
+                approval_digest=row.approval_digest,
             ),
         )
 
@@ -328,9 +350,14 @@ class Effects(RuleBasedStateMachine):
         self.act(
             kernel,
             interface,
-            {"type": "keep_result", "call": row.call, "bound": row.bound, "rest": rest},
+            {
+                "type": "keep_result",
+                "call": row.call,
+                "approval_digest": row.approval_digest,
+                "rest": rest,
+            },
             ["keep", row.call, *(["--rest"] if rest else [])],
-            lambda s: s.keep_result(call, bound=row.bound, rest=rest),
+            lambda s: s.keep_result(call, approval_digest=row.approval_digest, rest=rest),
         )
 
     @precondition(lambda self: self.waiting)
@@ -353,7 +380,10 @@ class Effects(RuleBasedStateMachine):
     def late(self, data: st.DataObject) -> None:
         """An old command comes again, perhaps to another panel: it counts if it fits there."""
         kernel, message = self.choose(data), one_of(data, self.sent)
-        kind, call = message["type"], kernel.call_as_shown(message["call"], message["bound"])
+        kind, call = (
+            message["type"],
+            kernel.call_as_shown(message["call"], message["approval_digest"]),
+        )
         allows: list[Effect] = []
         if call is not None and kind == "approve":
             allows = [kernel.effect_of(call)]
@@ -368,35 +398,46 @@ class Effects(RuleBasedStateMachine):
         verdict=st.sampled_from(
             ["approve", "edit", "reject", "answer", "approve_all", "keep_result"]
         ),
-        bound=st.sampled_from(["", "forged", "0" * 32, "another call's"]),
+        digest=st.sampled_from(["", "forged", "0" * 32, "another call's"]),
         panel=st.booleans(),
     )
-    def forged(self, data: st.DataObject, verdict: str, bound: str, panel: bool) -> None:
+    def forged(self, data: st.DataObject, verdict: str, digest: str, panel: bool) -> None:
         """A decision with another digest than the shown one is refused, and nothing runs."""
         kernel, row, call = self.shown(data)
-        others = [each.bound for each in kernel.rows if each.bound not in ("", row.bound)]
-        if bound == "another call's" and others:
-            bound = others[0]
-        if bound == row.bound:
+        others = [
+            each.approval_digest
+            for each in kernel.rows
+            if each.approval_digest not in ("", row.approval_digest)
+        ]
+        if digest == "another call's" and others:
+            digest = others[0]
+        if digest == row.approval_digest:
             return
-        message: dict[str, Any] = {"type": verdict, "call": row.call, "bound": bound}
+        message: dict[str, Any] = {"type": verdict, "call": row.call, "approval_digest": digest}
         message |= {"arguments": call.arguments} if verdict == "edit" else {}
         message |= {"result": 5} if verdict == "answer" else {}
-        fine = [{"call": r.call, "bound": r.bound} for r in kernel.rows if r.call != row.call]
+        fine = [
+            {"call": r.call, "approval_digest": r.approval_digest}
+            for r in kernel.rows
+            if r.call != row.call
+        ]
         if verdict == "approve_all":
-            message = {"type": verdict, "calls": [*fine, {"call": row.call, "bound": bound}]}
+            message = {
+                "type": verdict,
+                "calls": [*fine, {"call": row.call, "approval_digest": digest}],
+            }
         before, effects = kernel.session.head, self.ledger.total
 
         def method(session: Session) -> Session:
             if verdict == "approve_all":
                 return session.approve_all(
-                    {each["call"]: each["bound"] for each in message["calls"]}
+                    {each["call"]: each["approval_digest"] for each in message["calls"]}
                 )
             if verdict == "keep_result":
-                return session.keep_result(call, bound=bound)
+                return session.keep_result(call, approval_digest=digest)
             word: Any = verdict
             arguments = call.arguments if verdict == "edit" else None
-            return session.decide(call, word, arguments=arguments, result=5, bound=bound)
+            return session.decide(call, word, arguments=arguments, result=5, approval_digest=digest)
 
         interface = "panel" if panel else "python"
         assert not self.act(kernel, interface, message, [], method), message
@@ -407,13 +448,17 @@ class Effects(RuleBasedStateMachine):
     @rule(
         data=st.data(),
         call=st.sampled_from(["call_99_0", "Potato#1", "", "call_0_0~"]),
-        bound=st.booleans(),
+        digest=st.booleans(),
     )
-    def unheard_of(self, data: st.DataObject, call: str, bound: bool) -> None:
+    def unheard_of(self, data: st.DataObject, call: str, digest: bool) -> None:
         """A decision on a call that there is not is refused, and nothing runs."""
         kernel = self.choose(data)
         before, effects = kernel.session.head, self.ledger.total
-        message = {"type": "approve", "call": call, **({"bound": "x"} if bound else {})}
+        message = {
+            "type": "approve",
+            "call": call,
+            **({"approval_digest": "x"} if digest else {}),
+        }
         assert not self.act(kernel, "panel", message, [], lambda s: s)
         assert self.ledger.total == effects
         assert kernel.session.head == before
@@ -454,9 +499,14 @@ class Effects(RuleBasedStateMachine):
         kernel = self.choose(data, _done)
         call = one_of(data, _done(kernel))
         n = call.arguments["n"] + by
-        bound = kernel.session.state.call(call.id).approval_digest
+        digest = kernel.session.state.call(call.id).approval_digest
         arguments = {**call.arguments, "n": n}
-        message = {"type": "edit", "call": call.id, "bound": bound, "arguments": arguments}
+        message = {
+            "type": "edit",
+            "call": call.id,
+            "approval_digest": digest,
+            "arguments": arguments,
+        }
         self.sent.append(message)
         kernel.fresh = False
         self.act(

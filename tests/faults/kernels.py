@@ -337,16 +337,18 @@ class Kernel:
             self._shown = self.drive, at, shown
         return self._shown[2]
 
-    def call_as_shown(self, call_id: str, bound: str) -> CallRecord | None:
+    def call_as_shown(self, call_id: str, digest: str) -> CallRecord | None:
         """Return a call as it would run, or ran; None where it is not shown with this digest."""
         assert self.drive is not None
         found = {call.id: call for call in (*self.session.calls, *self.session.pending)}
         rows = self.drive.whole().calls
-        if any((row.call, row.bound, row.branch) == (call_id, bound, "") for row in rows):
+        if any(
+            (row.call, row.approval_digest, row.branch) == (call_id, digest, "") for row in rows
+        ):
             return found[call_id]
         known = self.session.state.calls.get(call_id)
         # An edit of what has run, by whomever it was decided, is another branch.
-        has_run = known is not None and known.approval_digest == bound
+        has_run = known is not None and known.approval_digest == digest
         return found[call_id] if has_run else None
 
     def effect_of(self, call: CallRecord, n: int | None = None) -> Effect:

@@ -73,7 +73,12 @@ def waiting(arguments: dict[str, Any], approve: Any = "ask") -> Session:
 def edited(session: Session, arguments: dict[str, Any], *left_out: str) -> Session:
     """Return the session after a panel's edit of its only call."""
     row = sendable_data(ViewRows().whole(session.cursor, SessionRow()).calls)[0]
-    message = {"type": "edit", "call": row["call"], "bound": row["bound"], "reason": ""}
+    message = {
+        "type": "edit",
+        "call": row["call"],
+        "approval_digest": row["approval_digest"],
+        "reason": "",
+    }
     message |= {"arguments": arguments, "left_out": list(left_out)}
     return apply_command(session, parse_command(message))
 

@@ -103,7 +103,9 @@ class Host:
         row = next(
             row for row in self.panel.whole().calls if row.call == call.id and not row.branch
         )
-        self.panel.receive({"type": kind, "call": call.id, "bound": row.bound, **more})
+        self.panel.receive(
+            {"type": kind, "call": call.id, "approval_digest": row.approval_digest, **more}
+        )
 
 
 async def until(look: Callable[[], T | None]) -> T:

@@ -43,10 +43,10 @@ def make(*script: Any, approve: Any = "all", **more: Any) -> Session:
     return Session(box, Scripted([*script, "done"]), approve=approve, **more).tell("Go.")
 
 
-def answer(session: Session, call: str, result: Any, bound: str | None = None) -> Session:
-    if bound is None:
-        bound = next(row.bound for row in shown(session) if row.call == call)
-    wish = {"type": "answer", "call": call, "result": result, "bound": bound}
+def answer(session: Session, call: str, result: Any, digest: str | None = None) -> Session:
+    if digest is None:
+        digest = next(row.approval_digest for row in shown(session) if row.call == call)
+    wish = {"type": "answer", "call": call, "result": result, "approval_digest": digest}
     return apply_command(session, parse_command(wish)).run()
 
 
@@ -129,9 +129,9 @@ def test_a_decision_on_a_call_that_ran_meanwhile_as_another_is_refused() -> None
     (row,) = shown(session)
     session.decide("call_1", "edit", arguments={"Egg": "Egg#1"}).run()
     with pytest.raises(NotYourTurn, match="look at it and decide again"):
-        answer(session, "call_1", "Egg#1", bound=f"{row.bound}, but another")
-    bound = session.state.call("call_1").approval_digest
-    assert answer(session, "call_1", "Egg#1", bound=bound).text == "done"
+        answer(session, "call_1", "Egg#1", digest=f"{row.approval_digest}, but another")
+    digest = session.state.call("call_1").approval_digest
+    assert answer(session, "call_1", "Egg#1", digest=digest).text == "done"
 
 
 def test_an_argument_may_have_any_name() -> None:
@@ -168,7 +168,7 @@ def test_a_call_that_waits_for_values_that_are_not_here_is_shown_with_the_remedy
     session = loaded(tmp_path)
     assert [call.id for call in session.pending] == ["call_2"]
     row = shown(session)[1]
-    assert (row.status, row.bound) == ("proposed", "")
+    assert (row.status, row.approval_digest) == ("proposed", "")
     assert "session.replay().run() makes it again" in row.why
     assert "Egg_boil" in session._repr_mimebundle_()["text/plain"]
 
@@ -180,7 +180,7 @@ def test_a_call_whose_values_are_not_here_can_be_rejected_and_answered(
     session = loaded(tmp_path)
     with pytest.raises(Absent):
         session.decide("call_2")
-    session.decide("call_2", verdict, result="Egg#1", reason="no", bound="").run()
+    session.decide("call_2", verdict, result="Egg#1", reason="no", approval_digest="").run()
     assert session.text == "done"
     assert session.calls[1].status == {"reject": "rejected", "answer": "answered"}[verdict]
 
@@ -282,11 +282,21 @@ def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now()
 
     session = make(("boil", {}), tools=(boil,))
     works.append("boiled")
-    wish = {"type": "edit", "call": "call_1", "arguments": {}, "bound": shown(session)[0].bound}
+    wish = {
+        "type": "edit",
+        "call": "call_1",
+        "arguments": {},
+        "approval_digest": shown(session)[0].approval_digest,
+    }
     again = apply_command(session, parse_command(wish)).run()
     assert [call.result for call in again.calls] == ["boiled"]
     assert [*again.branch_names] == ["main", "retry (call 1)"]
-    assert apply_command(again, parse_command({**wish, "bound": shown(again)[0].bound})) is again
+    assert (
+        apply_command(
+            again, parse_command({**wish, "approval_digest": shown(again)[0].approval_digest})
+        )
+        is again
+    )
 
 
 @pytest.mark.parametrize(

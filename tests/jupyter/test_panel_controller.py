@@ -34,13 +34,13 @@ def seated(*turns: Any, **settings: Any) -> tuple[PanelController, list[Notice]]
 
 
 def bound_of(drive: PanelController, call: str) -> str:
-    return next(row.bound for row in drive.whole().calls if row.call == call)
+    return next(row.approval_digest for row in drive.whole().calls if row.call == call)
 
 
 def all_waiting(drive: PanelController) -> dict[str, Any]:
     """Return the message of `Approve all` as the panel would send it now."""
     waiting = [call.id for call in drive.session.pending]
-    calls = [{"call": call, "bound": bound_of(drive, call)} for call in waiting]
+    calls = [{"call": call, "approval_digest": bound_of(drive, call)} for call in waiting]
     return {"type": "approve_all", "calls": calls}
 
 
@@ -63,9 +63,9 @@ def test_a_whole_turn_is_approved_by_one_word() -> None:
 
 def test_who_approves_a_call_that_ran_meanwhile_reads_that_it_ran() -> None:
     drive, heard = seated()
-    bound = bound_of(drive, "call_1_1")
+    digest = bound_of(drive, "call_1_1")
     drive.session.decide("call_1_1").run()
-    obeyed(drive, {"type": "approve", "call": "call_1_1", "bound": bound})
+    obeyed(drive, {"type": "approve", "call": "call_1_1", "approval_digest": digest})
     assert [each.reason for each in heard if isinstance(each, Refused)] == [
         "This call has run already."
     ]
@@ -96,18 +96,24 @@ def test_a_call_that_changed_since_it_was_shown_can_be_approved_after_it_was_sho
     rows = {row.call: row for row in controller.whole().calls}
     heard.clear()
     monkeypatch.setattr(client, "to", "eve")
-    obeyed(controller, {"type": "approve", "call": "call_1", "bound": rows["call_1"].bound})
+    obeyed(
+        controller,
+        {"type": "approve", "call": "call_1", "approval_digest": rows["call_1"].approval_digest},
+    )
     assert statuses(controller) == ["proposed"]
     assert any(isinstance(notice, Refused) for notice in heard)
     sent = [row for notice in heard if isinstance(notice, Delta) for row in notice.rows.calls]
-    obeyed(controller, {"type": "approve", "call": "call_1", "bound": sent[-1].bound})
+    obeyed(
+        controller,
+        {"type": "approve", "call": "call_1", "approval_digest": sent[-1].approval_digest},
+    )
     assert statuses(controller) == ["succeeded"]
 
 
 def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
     drive, heard = seated()
     forged = all_waiting(drive)
-    forged["calls"][-1]["bound"] = "forged"
+    forged["calls"][-1]["approval_digest"] = "forged"
     obeyed(drive, forged, {"type": "run"})
     assert statuses(drive) == ["proposed", "proposed"]
     assert any(isinstance(notice, Refused) for notice in heard)
@@ -127,8 +133,8 @@ def test_a_turn_that_was_approved_is_asked_about_again_on_another_branch() -> No
         {"type": "draw_graph"},
         {"type": "hello"},
         {"type": "nonsense"},
-        {"type": "approve", "call": "call_1", "bound": "forged"},
-        {"type": "edit", "call": "call_9", "arguments": {}, "bound": ""},
+        {"type": "approve", "call": "call_1", "approval_digest": "forged"},
+        {"type": "edit", "call": "call_9", "arguments": {}, "approval_digest": ""},
         5,
         None,
         ["stop"],
@@ -274,7 +280,7 @@ def test_a_form_takes_the_name_of_data_for_a_number_and_the_row_shows_the_input(
     obeyed(drive, {"type": "run"})
     call = drive.session.pending[0].id
     edit = {"type": "edit", "call": call, "arguments": {"number": "int#1"}}
-    obeyed(drive, {**edit, "bound": bound_of(drive, call)}, {"type": "run"})
+    obeyed(drive, {**edit, "approval_digest": bound_of(drive, call)}, {"type": "run"})
     assert drive.session.calls[0].result == 42
     row = next(each for each in drive.whole().calls if each.call == call)
     assert (row.arguments, [use.object for use in row.uses]) == (

@@ -32,7 +32,7 @@ def click(session: Session, command: str, **fields: Any) -> None:
     call = session.panel.session.pending[0]
     cursor = session.panel.session.cursor
     shown = cursor.prepared(cursor.state.calls[call.id], cursor.state)[0].approval_digest
-    message = {"type": command, "call": call.id, "bound": shown, **fields}
+    message = {"type": command, "call": call.id, "approval_digest": shown, **fields}
 
     async def receive() -> None:
         before = session.panel.head

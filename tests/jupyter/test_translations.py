@@ -77,9 +77,11 @@ def test_what_is_wrong_with_an_edit_is_sent_to_translate_and_a_model_reads_it_in
     session = Session(Toolbox(fill), script, scheme="flat").ask("Fill a jar.")
     controller = PanelController(session, notices.append)
     controller.run_to_pause()
-    (bound,) = (row.bound for row in controller.whole().calls)
+    (digest,) = (row.approval_digest for row in controller.whole().calls)
     call, arguments = session.pending[0].id, {"grams": 900}
-    controller.receive({"type": "edit", "call": call, "arguments": arguments, "bound": bound})
+    controller.receive(
+        {"type": "edit", "call": call, "arguments": arguments, "approval_digest": digest}
+    )
     controller.apply_commands()
     (refused,) = (each for each in notices if isinstance(each, Refused))
     problem = ["input should be less than or equal to %1", "500"]

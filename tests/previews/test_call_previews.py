@@ -57,17 +57,17 @@ def decided(
         running = asyncio.create_task(controller.run())
         while not running.done():
             await asyncio.sleep(0.01)
-            told = {(n.call, n.bound) for n in sent if isinstance(n, Previewed)}
+            told = {(n.call, n.approval_digest) for n in sent if isinstance(n, Previewed)}
             cursor = controller.session.cursor
             for call in controller.session.pending:
-                bound = current_approval_digest(cursor, call, cursor.state)
-                if call.id not in seen and (not waits or (call.id, bound) in told):
+                digest = current_approval_digest(cursor, call, cursor.state)
+                if call.id not in seen and (not waits or (call.id, digest) in told):
                     seen.add(call.id)
                     if then is not None:
                         then.set()
                     edit = {"type": "edit", "arguments": {"text": edited}}
                     decision = edit if edited else {"type": "approve"}
-                    controller.receive({**decision, "call": call.id, "bound": bound})
+                    controller.receive({**decision, "call": call.id, "approval_digest": digest})
         return await running
 
     ended = asyncio.run(asyncio.wait_for(decide(), 60))

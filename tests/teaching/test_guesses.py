@@ -261,8 +261,10 @@ def test_a_decision_is_asked_for_between_the_guesses_and_an_edit_asks_for_no_gue
     seat = seated(approve="ask").send(RINSE)
     assert seat.turn is None
     call = seat.drive.session.pending[0].id
-    bound = next(row.bound for row in seat.drive.whole().calls if row.call == call)
-    seat.send({"type": "edit", "call": call, "arguments": {"sink": "Sink#1"}, "bound": bound})
+    digest = next(row.approval_digest for row in seat.drive.whole().calls if row.call == call)
+    seat.send(
+        {"type": "edit", "call": call, "arguments": {"sink": "Sink#1"}, "approval_digest": digest}
+    )
     assert seat.at == 2
     seat.send({"type": "replay", "call": call}).send({"type": "run"})
     assert seat.at == 2, "what was guessed is not asked again"

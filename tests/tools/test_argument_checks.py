@@ -108,8 +108,8 @@ def test_an_edit_is_checked_and_the_form_says_what_is_wrong() -> None:
 
     session = add_to(few).run()
     row = session.pending[0]
-    bound = session.cursor.prepared(row, session.state)[0].approval_digest
-    edit = {"type": "edit", "call": row.id, "bound": bound}
+    digest = session.cursor.prepared(row, session.state)[0].approval_digest
+    edit = {"type": "edit", "call": row.id, "approval_digest": digest}
     arguments = {"crate": "Crate#1", "item": "fig"}
     with pytest.raises(CallError, match=r"^add: add at most 3$") as refused:
         apply_command(session, parse_command({**edit, "arguments": {**arguments, "count": 4}}))

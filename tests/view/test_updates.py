@@ -140,14 +140,14 @@ def message(drive: PanelController, wish: tuple[str, int, Any]) -> Mapping[str, 
     """Return a wish as a panel sends it, about one of the calls that it shows."""
     kind, which, value = wish
     rows = drive.whole()
-    waiting = [row for row in rows.calls if row.bound and not row.branch]
+    waiting = [row for row in rows.calls if row.approval_digest and not row.branch]
     shown = waiting or [row for row in rows.calls if not row.branch]
     if not shown:
         return {"type": "run"}
     row, branch = shown[which % len(shown)], rows.branches[which % len(rows.branches)]
     more: dict[str, dict[str, Any]] = {
-        "approve": {"bound": row.bound},
-        "approve_all": {"bound": row.bound},
+        "approve": {"approval_digest": row.approval_digest},
+        "approve_all": {"approval_digest": row.approval_digest},
         "edit": {"arguments": {**row.arguments, **({"x": 7} if "x" in row.arguments else {})}},
         "answer": {"result": value},
         "checkout": {"branch": branch.id},
@@ -203,9 +203,9 @@ def test_a_replay_in_steps_past_a_fork_is_told_as_a_whole_would_be() -> None:
     drive.greet()
     drive_on(drive)
     main = drive.session.head
-    bound = drive.session.state.call("call_2").approval_digest
+    digest = drive.session.state.call("call_2").approval_digest
     for wish in (
-        {"type": "edit", "call": "call_2", "arguments": {"x": 2}, "bound": bound},
+        {"type": "edit", "call": "call_2", "arguments": {"x": 2}, "approval_digest": digest},
         {"type": "checkout", "branch": main},
         {"type": "step"},
         {"type": "replay", "call": "call_1"},

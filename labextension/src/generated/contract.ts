@@ -63,8 +63,8 @@ export const CallRow = record({
   arguments: mapping(json).orEmpty(), asked: nullable(mapping(json)).or(null), filled: list(text.or("")).or([]), uses: list(Use).or([]),
   object: text.or(""), what: text.or(""), before: text.or(""), change: text.or(""), result: text.or(""), error: text.or(""),
   reason: text.or(""), ms: number.or(0), prints: text.or(""), why: text.or(""), again: boolean.or(false), following: integer.or(0),
-  may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]), downstream: text.or(""), bound: text.or(""),
-  same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]), by_rule: text.or(""), who: text.or("")
+  may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]), downstream: text.or(""),
+  approval_digest: text.or(""), same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]), by_rule: text.or(""), who: text.or("")
 });
 export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
@@ -186,7 +186,7 @@ export type RuleOffer = Read<typeof RuleOffer>;
 export const Offered = record({ call: text, offers: list(RuleOffer), type: oneOf("offered") });
 export type Offered = Read<typeof Offered>;
 export const Previewed = record({
-  call: text, bound: text.or(""), number: integer.or(0), says: text.or(""), error: text.or(""), parts: list(PartRow).or([]),
+  call: text, approval_digest: text.or(""), number: integer.or(0), says: text.or(""), error: text.or(""), parts: list(PartRow).or([]),
   object: Preview.orEmpty(), type: oneOf("previewed")
 });
 export type Previewed = Read<typeof Previewed>;
@@ -195,7 +195,7 @@ export type Notice = Read<typeof Notice>;
 
 export interface RuleParts { name: string; decision?: "run" | "ask" | "refuse"; arguments?: Readonly<Record<string, unknown>>; scope?: "" | "session" | "notebook" | "computer"; until?: "run" | "today" | "removed" }
 
-export interface ShownCall { call: string; bound: string }
+export interface ShownCall { call: string; approval_digest: string }
 
 /** What the panel sends: the fields of each command, by its type. */
 export interface Commands {

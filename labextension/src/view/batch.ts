@@ -19,7 +19,7 @@ export function similarCalls(view: ViewState): readonly CallRow[] {
   if (!first || !view.live || view.isPast || !view.followsNewest || view.ui.form || first.may_have_run) return [];
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
   const calls = waiting.filter(
-    call => isDecision(call) && call.tool === first.tool && call.turn === first.turn && call.bound !== '' &&
+    call => isDecision(call) && call.tool === first.tool && call.turn === first.turn && call.approval_digest !== '' &&
       !call.questions.length && !call.may_have_run && call.status !== 'unknown'
   );
   return calls.length < FEWEST || calls.length > MOST || !calls.includes(first) || view.model.tools.get(first.tool)?.for_person ? [] : calls;
@@ -138,12 +138,12 @@ export class BatchTable {
     const reasons = outlierReasons(calls);
     const ticked = calls.filter(call => this._isTicked(call, reasons.get(call) ?? ''));
     const others = calls.filter(call => !ticked.includes(call));
-    const shown: ShownCall[] = ticked.map(({ call, bound }) => ({ call, bound }));
+    const shown: ShownCall[] = ticked.map(({ call, approval_digest }) => ({ call, approval_digest }));
     const edits = shown.flatMap(
-      one => (this._edits.has(one.bound) ? [{ type: 'edit' as const, ...one, arguments: this._edits.get(one.bound) ?? {} }] : [])
+      one => (this._edits.has(one.approval_digest) ? [{ type: 'edit' as const, ...one, arguments: this._edits.get(one.approval_digest) ?? {} }] : [])
     );
     const asShown: Command[] = edits.length < shown.length
-      ? [{ type: 'approve_all', calls: shown.filter(({ bound }) => !this._edits.has(bound)) }]
+      ? [{ type: 'approve_all', calls: shown.filter(({ approval_digest }) => !this._edits.has(approval_digest)) }]
       : [];
     const disabled = view.ui.commandSent || ticked.length === 0;
     const next = others[0];
@@ -174,12 +174,12 @@ export class BatchTable {
   }
 
   private _isTicked(call: CallRow, reason: string): boolean {
-    return this._ticks.get(call.bound) ?? reason === '';
+    return this._ticks.get(call.approval_digest) ?? reason === '';
   }
 
   /** Ticks calls, or takes their ticks. */
   private _tick(calls: readonly CallRow[], on: boolean): void {
-    for (const call of calls) this._ticks.set(call.bound, on);
+    for (const call of calls) this._ticks.set(call.approval_digest, on);
     this._redraw();
   }
 
@@ -190,7 +190,7 @@ export class BatchTable {
 
   /** Opens the fields of a call in its row. */
   private _edit(call: CallRow, differing: readonly string[]): void {
-    const fields = fieldsOf(this._view.model.tools.get(call.tool)?.parameters ?? {}, { ...call.arguments, ...this._edits.get(call.bound) });
+    const fields = fieldsOf(this._view.model.tools.get(call.tool)?.parameters ?? {}, { ...call.arguments, ...this._edits.get(call.approval_digest) });
     this._open = {
       call,
       rows: fields.filter(({ name }) => differing.includes(name)).map(
@@ -206,9 +206,9 @@ export class BatchTable {
     const { arguments: filled, errors } = filledArguments(rows);
     if (complain(rows, errors)) return;
     const changed = Object.entries(filled).filter(([name, value]) => jsonText(value) !== jsonText(call.arguments[name]));
-    if (changed.length) this._edits.set(call.bound, Object.fromEntries(changed));
-    else this._edits.delete(call.bound);
-    this._ticks.set(call.bound, true);
+    if (changed.length) this._edits.set(call.approval_digest, Object.fromEntries(changed));
+    else this._edits.delete(call.approval_digest);
+    this._ticks.set(call.approval_digest, true);
     this._close(call);
   }
 
@@ -219,8 +219,8 @@ export class BatchTable {
   }
 
   private _row(call: CallRow, reason: string, differing: readonly string[]): HTMLElement {
-    const open = this._open?.call.bound === call.bound ? this._open : null;
-    const edited = this._edits.get(call.bound) ?? {};
+    const open = this._open?.call.approval_digest === call.approval_digest ? this._open : null;
+    const edited = this._edits.get(call.approval_digest) ?? {};
     const texts = (values: Readonly<Record<string, unknown>>): string[] =>
       differing.map(name => (name in values ? valueText(values[name], 200) : ''));
     const [values, before] = [texts({ ...call.arguments, ...edited }), texts(call.arguments)];

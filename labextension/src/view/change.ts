@@ -53,9 +53,9 @@ export function partElement(part: PartRow, alone: boolean, names: readonly strin
 }
 
 /** What a waiting call would do, where exactly that call was tried. */
-export function previewOf({ model }: ViewState, { call, bound }: CallRow): Previewed | null {
+export function previewOf({ model }: ViewState, { call, approval_digest }: CallRow): Previewed | null {
   const preview = model.previewed.get(call);
-  return preview?.bound === bound && (preview.says || preview.error) ? preview : null;
+  return preview?.approval_digest === approval_digest && (preview.says || preview.error) ? preview : null;
 }
 
 /** The rows and cells that a call would change, or what it would make. */

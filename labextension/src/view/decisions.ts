@@ -46,7 +46,7 @@ function shortForm(kind: 'reject' | 'answer', call: CallRow, returns: string, ob
   const result = objects.length ? h('input', { ...common, type: 'text' }) : h('textarea', { ...common, rows: 2 });
   const close = (): void => acts.setState({ form: null });
   function submit(): void {
-    const decided = { call: call.call, reason: reason.value, bound: call.bound };
+    const decided = { call: call.call, reason: reason.value, approval_digest: call.approval_digest };
     if (kind === 'reject') return acts.send({ type: 'reject', ...decided });
     if (result.value === '' && !isEmptyMeant && (returns === TEXT || returns === '')) {
       isEmptyMeant = true;
@@ -89,7 +89,7 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
     rows: fieldsOf(question.form, question.values).map(field => new FieldRow(field, writeContext(view), () => undefined))
   }));
   const refuse = (errors: Readonly<Record<string, string>>): boolean => complain(parts.flatMap(part => part.rows), errors);
-  const common = { call: call.call, bound: call.bound };
+  const common = { call: call.call, approval_digest: call.approval_digest };
   function submit(): void {
     const filled = parts.map(part => filledArguments(part.rows));
     if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
@@ -117,8 +117,8 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
 function approvable(view: ViewState): ShownCall[] {
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
   return waiting
-    .filter(call => isDecision(call) && call.bound !== '' && !call.questions.length && !view.model.tools.get(call.tool)?.for_person)
-    .map(({ call, bound }) => ({ call, bound }));
+    .filter(call => isDecision(call) && call.approval_digest !== '' && !call.questions.length && !view.model.tools.get(call.tool)?.for_person)
+    .map(({ call, approval_digest }) => ({ call, approval_digest }));
 }
 
 /** The keys of the buttons, which act and are drawn while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
@@ -140,8 +140,8 @@ const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') =
 
 /** The buttons for a call that may have run already. */
 function recordedCallButtons(call: CallRow, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
-  const bound = { call: call.call, bound: call.bound };
-  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...bound, rest });
+  const approval_digest = { call: call.call, approval_digest: call.approval_digest };
+  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...approval_digest, rest });
   const kept = call.recorded
     ? [
         act('Keep the recorded result', keep(false), 'primary', 'Continues with the recorded result. The tool does not run.'),
@@ -150,7 +150,7 @@ function recordedCallButtons(call: CallRow, acts: PanelActions, act: Act, open: 
     : [];
   return [
     ...kept,
-    act('Run again', () => acts.send({ type: 'approve', ...bound }), '', 'Runs the tool again. Its effect may happen twice.'),
+    act('Run again', () => acts.send({ type: 'approve', ...approval_digest }), '', 'Runs the tool again. Its effect may happen twice.'),
     act('Answer', open('answer'), '', 'You give the result. The tool does not run.'),
     act('Reject', open('reject'), '', 'The model gets your reason. The tool does not run.'),
     act('Begin a new session', () => acts.send({ type: 'begin_new' }), '', 'Sends the prompt to the model again, on a new branch.')
@@ -195,7 +195,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
     onclick: () => acts.send({ type: 'approve_all', calls })
   });
   const approve = act(
-    again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, bound: call.bound }), 'primary',
+    again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, approval_digest: call.approval_digest }), 'primary',
     again ? '' : 'Applies to exactly these arguments'
   );
   return [
@@ -206,7 +206,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
           title: t(
             'Approves this call, and those after it that were approved with the same arguments. Calls that reach others, or may delete data, still wait.'
           ),
-          onclick: () => acts.send({ type: 'approve_after_edit', call: call.call, bound: call.bound })
+          onclick: () => acts.send({ type: 'approve_after_edit', call: call.call, approval_digest: call.approval_digest })
         })
       : null,
     act('Edit', () => acts.openEditDialog(call)),
@@ -265,7 +265,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
       ]
     : [];
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
-  const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, bound: call.bound });
+  const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, approval_digest: call.approval_digest });
   return [
     ...(canRetry
       ? [
@@ -370,7 +370,7 @@ export class DecisionPanel {
       if (had) focusInPlace(this.element.querySelector<HTMLElement>('[data-k=rule]'));
       return;
     }
-    if (this._sheet?.call.bound !== call.bound || this._sheet.call.id !== call.id) {
+    if (this._sheet?.call.approval_digest !== call.approval_digest || this._sheet.call.id !== call.id) {
       this._sheet = new RuleSheet(call, this._acts);
       this.sheet.replaceChildren(this._sheet.element);
     }
@@ -378,7 +378,7 @@ export class DecisionPanel {
   }
 
   private _openForm(call: CallRow, kind: 'reject' | 'answer' | 'input'): HTMLElement {
-    const key = `${kind} ${call.id} ${call.bound}`;
+    const key = `${kind} ${call.id} ${call.approval_digest}`;
     const returns = this._view.model.tools.get(call.tool)?.returns ?? '';
     const objects = candidates(({ kind: type }) => type === returns.split('.').at(-1), this._view.objects, call.step).map(object => object.name);
     if (this._form?.key !== key) this._form = {

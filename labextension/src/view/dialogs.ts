@@ -146,12 +146,12 @@ export class EditDialog implements Dialog {
   }
 
   /** The call with the arguments that are changed. */
-  private _edit(): Pick<Commands['edit'], 'call' | 'bound' | 'arguments' | 'left_out'> {
+  private _edit(): Pick<Commands['edit'], 'call' | 'approval_digest' | 'arguments' | 'left_out'> {
     const { arguments: filled } = filledArguments(this._rows);
     const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
     return {
       call: this._call.call,
-      bound: this._call.bound,
+      approval_digest: this._call.approval_digest,
       arguments: Object.fromEntries(Object.entries(filled).filter(([name]) => changed.includes(name))),
       left_out: changed.filter(name => !Object.hasOwn(filled, name))
     };

@@ -157,7 +157,7 @@ export function announcement(model: Model): { readonly about: string; readonly t
   const { session } = model;
   const call = firstWaiting(model);
   if (call) return {
-    about: `${call.id} ${call.bound}`,
+    about: `${call.id} ${call.approval_digest}`,
     text: joined(
       ' ', t('%1 waits for you.', oneLine(call.tool, 80)), oneLine(call.why, 200).replaceAll('`', ''),
       ...byRulesText(session).map(says => `${says}.`)

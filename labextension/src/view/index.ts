@@ -472,7 +472,7 @@ export class PanelView {
   private _decide(what: ShortcutAction, call: CallRow): void {
     const answers = this._model.tools.get(call.tool)?.for_person ?? false;
     if (what === 'approve' && call.may_have_run) this._showWaiting({ chosen: choiceOf(call), form: null });
-    else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', call: call.call, bound: call.bound });
+    else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', call: call.call, approval_digest: call.approval_digest });
     else if (what === 'edit' && !answers) this._acts.openEditDialog(call);
     else this._showWaiting({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }

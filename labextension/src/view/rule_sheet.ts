@@ -155,7 +155,7 @@ export class RuleSheet {
   private _draw(): void {
     const shown = this._offers.flatMap((offer, number) => (offer.left_out && this._chosen !== number ? [] : [this._option(offer, number)]));
     const add = (): void => this._acts.send({
-      type: 'add_rule', call: this.call.call, bound: this.call.bound, number: this._chosen, ...this._place.values
+      type: 'add_rule', call: this.call.call, approval_digest: this.call.approval_digest, number: this._chosen, ...this._place.values
     });
     const buttons: Child[] = [
       button(t('Approve and add rule'), { look: 'primary', key: 'confirm', disabled: this._sent || !this._offers.length, onclick: add }),
