@@ -24,7 +24,7 @@ from ..view.contract import Rows
 from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
 from .code import MAIN, Code, Unwritable, is_of_package, of_module, variables_of, written
-from .definitions import Texts, live_text
+from .module_text import Texts, live_text
 from .script import ObjectCode, Script, Selection, SessionSource
 from .statements import by_schema, script_of
 

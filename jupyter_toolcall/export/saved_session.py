@@ -34,7 +34,7 @@ from ..tools.tool import Tool, parameters_schema
 from ..tools.toolbox import Toolbox
 from .callees import Callee, function_of, method_of, of_function, shape_of
 from .code import MAIN, Code, Unwritable, of_module
-from .definitions import WORLD, Text, cells_text, module_text
+from .module_text import WORLD, Text, cells_text, module_text
 from .script import ObjectCode
 from .statements import by_schema
 

@@ -18,7 +18,8 @@ from ..engine.cursor import Cursor
 from ..tools.plain_data import cut
 from .callees import Callee
 from .code import Code, call, is_name, of_module, with_article
-from .definitions import Slice, Texts
+from .definitions import Slice
+from .module_text import Texts
 
 Author = Literal["You", "Model", "Session"]
 
