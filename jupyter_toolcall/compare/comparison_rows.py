@@ -32,7 +32,7 @@ CURRENT = "current"
 MOST, ROOM = 24, 24_000
 """Pairs of objects of which the values are compared, and bytes of their rows, at most."""
 PARTS, LINES, CELLS, LONG, IMAGE = 12, 24, 24, 160, 6_000
-NOT_COMPARED = kinds.Unknown(t("they differ, and how was not looked at"))
+NOT_COMPARED = kinds.Unknown(t("they differ; the difference was not computed"))
 
 
 class LinePair(Row):

@@ -36,7 +36,7 @@ from .tables import tables
 
 DEEP, MANY, FIELDS = 5, 40, 10_000
 """So deep values are taken apart, into so many parts that differ, of so many that are compared."""
-DIFFER_UNSEEN = Unknown(t("they differ behind what is shown of them"))
+DIFFER_UNSEEN = Unknown(t("they differ in a part that is not shown"))
 LONG, LINE = 400, 100
 """So much of a value in words is shown; a longer text is compared line by line."""
 

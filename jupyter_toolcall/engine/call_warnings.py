@@ -45,9 +45,7 @@ def call_warning(
 def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[CallWarning]:
     """Yield the warnings at a call, the worst first."""
     if call.status == "unknown":
-        text = t(
-            "The tool started, and nothing says how it ended: the kernel stopped while it ran."
-        )
+        text = t("The tool started, and its end was not recorded: the kernel stopped while it ran.")
         if call.unknown_reason:
             text = t("It is not known whether the call took effect: %1.", call.unknown_reason)
         action = t("Check what it did; it does not run again unless you choose Run again.")

@@ -109,7 +109,7 @@ def _of_inputs(context: SessionContext, state: State) -> Reasons:
             continue
         value, current = context.current_inputs.get(variable), current_inputs[variable]
         if current.producer != ref.producer:
-            reasons.objects[ref.producer] = t("%1 is %2 by now", variable, state.name_of(current))
+            reasons.objects[ref.producer] = t("%1 is %2 now", variable, state.name_of(current))
         elif value is not None and value.content != ref.content:
             reasons.objects[ref.producer] = t("its input %1 has other content", variable)
     opened = dict(state.opened.instances)

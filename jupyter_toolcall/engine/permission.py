@@ -216,7 +216,7 @@ def _reason(context: SessionContext, call: CallRecord) -> str:
         case "kept":
             return t("You kept its recorded result, and the value is not at hand any more.")
         case "damaged":
-            return t("It may have run: the lines of the journal behind it were damaged.")
+            return t("It may have run: the record after this call was damaged.")
     explanation = t("it was recorded on another computer, or its record was changed")
     if not call.history:
         explanation = t("it started before, and its result is not recorded here")

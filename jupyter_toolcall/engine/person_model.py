@@ -96,7 +96,7 @@ def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
     if is_person_turn(cursor):
         return "waiting", YOU
     if isinstance(cursor.next_step, AskModel) and cursor.state.calls:
-        return "ready", t("The model is to go on")
+        return "ready", t("Ready: Run asks the model")
     return "finished", t("Finished")
 
 

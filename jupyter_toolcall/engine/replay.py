@@ -153,13 +153,13 @@ def _change(
     """Return what differs from the call that was approved."""
     code = recorded_tool_code(recorded_call, journal)
     if not approval.verified:
-        return t("it was approved on another machine")
+        return t("it was approved on another computer")
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
         return t("its input has changed since then")
     if recorded_call.outcome is not None:
-        return t("it ran, and what it came to is not on this machine any more")
+        return t("it ran, and its result is no longer on this computer")
     if approval.meta.get("may_have_run") == "restarted":
         return t("the kernel in which it was approved has ended")
     return t("it was approved, and nobody ran it")

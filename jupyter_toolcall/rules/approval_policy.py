@@ -212,7 +212,10 @@ class Rule:
         if self.until not in ("", "run") and now >= _time(self.until):
             return t("The rule %1 ended on %2.", repr(self.label), self.until)
         if self.made and now < _time(self.made):
-            return t("The rule %1 is of later than now: the clock was set back.", repr(self.label))
+            return t(
+                "The rule %1 is newer than the clock of this computer: the clock was set back.",
+                repr(self.label),
+            )
         if self.code and self.code != tool.version():
             return t("The rule %1 ended: the code of %2 has changed.", repr(self.label), tool.name)
         return ""

@@ -234,8 +234,8 @@ class Writer:
             return ""
         since, (why, what) = self._late[0], write_error_texts(self._late[1])
         return t(
-            "Not on disk since %1: %2. What happened since is in this kernel alone; %3, and "
-            "it is written.",
+            "Not on disk since %1: %2. Later calls are in this kernel alone; they are written "
+            "once you %3.",
             time.strftime("%H:%M", time.localtime(since)),
             why,
             what,

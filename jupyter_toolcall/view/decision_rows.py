@@ -83,7 +83,7 @@ def _warning(name: str, value: Any, origin: ArgumentOrigin) -> str:
 
 def _in_prompts(origin: ArgumentOrigin) -> str:
     stands = any(part.kind == "prompt" and part.trust == "trusted" for part in origin.also)
-    return t("It stands in your prompt too.") if stands else t("It stands nowhere in your prompts.")
+    return t("It is in your prompt too.") if stands else t("It is not in your prompts.")
 
 
 def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ test('the pairs stand as they were told, whatever the calls are', async () => {
   const it = await open(forked({}, {}, { comparisons: [compared({ pairs })] }));
   it.click('Show');
   const steps = texts(it, '.tc-crow > .n').filter(Boolean);
-  assert.deepEqual(steps, ['1, the same', '2, differs', '2 | 3, the same', '3, differs', 'Took']);
+  assert.deepEqual(steps, ['1, the same', '2, differs', '2 | 3, the same', '3, differs', 'Totals']);
   assert.match(it.all('.tc-crow')[2]?.textContent ?? '', /not called.*Potato_do2/);
 });
 

@@ -283,7 +283,7 @@ def test_without_a_panel_a_person_reads_that_it_had_started_before_they_let_it_r
     carry_out(["status"], cells, {})
     shown = capsys.readouterr().out
     assert "? 1 work(potato Potato#1) (outcome unknown)" in shown
-    assert "nothing says how it ended" in shown
+    assert "its end was not recorded" in shown
     assert "approve runs it again, answer says how it ended" in shown
     assert "… 1 work" not in shown
 

@@ -101,7 +101,7 @@ def test_a_call_that_ran_when_its_kernel_was_killed_is_asked_about_and_not_run(
     run_all(page)
     view = kitchen.panel(page, 1)
     kitchen.expect_step(view, 1, "send", "outcome unknown")
-    expect(view).to_contain_text("nothing says how it ended")
+    expect(view).to_contain_text("its end was not recorded")
     assert sent(lab) == ["Ann"]
     screenshot(page, "recovered-unknown")
     dark_theme(page)

@@ -181,7 +181,7 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
     second = kernel().cell(LINE, "Send it.")
     assert [call.tool for call in second.pending] == ["write"]
     assert why(second) == (
-        "You are asked again: it ran, and what it came to is not on this machine any more."
+        "You are asked again: it ran, and its result is no longer on this computer."
     )
     assert why(second) in text(second)
     assert RAN == ["write", "stamp", "send"]
@@ -332,7 +332,7 @@ def test_an_input_that_the_notebook_changed_in_place_is_another_object(kernel: B
     assert [after[name].stamps for name in after.objects] == [[], ["me"]]
     assert after.state.prompt == "Read Letter#2."
     assert [str(each) for each in after.outdated()] == [
-        "Letter#1: mine is Letter#2 by now",
+        "Letter#1: mine is Letter#2 now",
         "call_1 read: goes back to Letter#1, which is outdated",
     ]
     # What has not changed since is no news.

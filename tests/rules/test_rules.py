@@ -41,7 +41,7 @@ def asked(rule: Rule, **arguments: Any) -> Session:
         ({}, ""),
         ({"until": "2999-01-01", "made": "2020-01-01", "code": VERSION}, ""),
         ({"until": "2020-01-01"}, "The rule 'pay' ended on 2020-01-01."),
-        ({"made": "2999-01-01T00:00+01:00"}, "The rule 'pay' is of later than now"),
+        ({"made": "2999-01-01T00:00+01:00"}, "The rule 'pay' is newer than the clock"),
         ({"code": "other"}, "The rule 'pay' ended: the code of pay has changed."),
     ],
 )

@@ -63,7 +63,7 @@ function differences(name: string, calls: readonly CallRow[]): (call: CallRow) =
   const isRareShape = rarity(values.map(value => (typeof value === 'string' ? shapeOf(value) : '')));
   return call => {
     const value = call.arguments[name];
-    if (isRareKind(typeof value)) return t('%1 is of another kind', name);
+    if (isRareKind(typeof value)) return t('%1 is of another type', name);
     if (typeof value === 'number') return isFar(value) ? t('%1 is far from the others', name) : '';
     if (typeof value !== 'string') return isRareJson(jsonText(value)) ? t('%1 differs', name) : '';
     if (isRareValue(value) && hasFewValues) return t('%1 differs', name);

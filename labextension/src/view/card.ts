@@ -65,7 +65,7 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
       : open && view.model.session.model === PERSON && [t('Asked by'), t('you, as the model; now you decide as the person')],
     open && call.recorded && [t('Recorded result'), code(call.recorded)],
     open && call.why && [t('Why it waits'), prose(oneLine(call.why))],
-    !open && object ? [t('Gives'), strongText(oneLine(object.name))] : null,
+    !open && object ? [t('Returns'), strongText(oneLine(object.name))] : null,
     !open && call.result ? [t('Result'), code(call.result)] : null,
     call.reason ? [t('Reason'), oneLine(call.reason)] : null,
     sameFact(view, call),

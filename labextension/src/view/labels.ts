@@ -30,7 +30,7 @@ export function savedName(view: ViewState, object: ObjectRow): string {
 }
 
 function pendingState(status: CallRow['status'] | undefined, progress: string): string {
-  if (status === 'running') return progress || t('being made');
+  if (status === 'running') return progress || t('in progress');
   return status === 'unknown' || status === 'succeeded' ? t(CALL_LABELS[status].word) : t('not made yet');
 }
 

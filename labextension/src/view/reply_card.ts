@@ -95,7 +95,7 @@ export class ReplyCard {
 const monoText = (words: string, look = ''): HTMLElement => h('span', { class: `tc-words ${look}`.trim() }, textBlock(words));
 
 function toldResult(one: Told): HTMLElement[] {
-  const from = one.tool ? oneLine(one.tool, 60) : t('told');
+  const from = one.tool ? oneLine(one.tool, 60) : t('result');
   const body = monoText(one.text, 'mono');
   return [
     h('dt', { title: from }, one.step ? `${one.step} ` : '', from),

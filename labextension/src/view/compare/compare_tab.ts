@@ -183,7 +183,7 @@ function costText(side: Side, past: boolean): string {
 
 function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {
   return tableRow(
-    rowHead('', screenReaderText(t('Took'))),
+    rowHead('', screenReaderText(t('Totals'))),
     h('div', { role: 'cell', class: 'small muted' }, costText(left, past)),
     h('div', { role: 'cell', class: 'b small muted' }, costText(right, past))
   );
