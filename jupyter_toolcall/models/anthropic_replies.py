@@ -72,7 +72,7 @@ class _Draft:
     content: list[Json] = field(default_factory=list)
     open: bool = False
     pieces: dict[str, list[str]] = field(default_factory=dict)
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
     stop: str = ""
     refusal: str = ""
     category: str = ""
@@ -110,14 +110,14 @@ class _Draft:
             raise cut_off()
         stop = stop_reason(self.stop, STOPS)
         content = [block for block in self.content if sendable(block)]
-        asked = [block for block in content if block["type"] == "tool_use"]
-        if stop != "tools":
-            content = without_calls(content, stop)
-        calls = tuple(self.calls[block["id"]] for block in asked if stop == "tools")
+        calls = tuple(self.calls) if stop == "tools" else ()
         if len({call.id for call in calls}) < len(calls):
             raise garbled("two calls with one id")
+        if stop != "tools":
+            content = without_calls(content, stop)
         text = "".join(block["text"] for block in content if block["type"] == "text")
-        ending = ending_text(stop, [block["name"] for block in asked], self.category, self.refusal)
+        lost = [call.tool for call in self.calls]
+        ending = ending_text(stop, lost, self.category, self.refusal)
         raw: Json = {"anthropic": self.model, "content": content}
         raw |= {"bound": self.bound} if self.bound else {}
         raw |= {"paused": True} if stop == "paused" else {}
@@ -164,7 +164,7 @@ class _Draft:
             call = call_of(block["id"], block["name"], "".join(pieces))
             block["input"] = call.arguments
             arguments = {own_key(key): value for key, value in call.arguments.items()}
-            self.calls[call.id] = replace(call, arguments=arguments)
+            self.calls.append(replace(call, arguments=arguments))
             return
         for key, pieces in self.pieces.items():
             block[key] = well_formed(str(block.get(key) or "") + "".join(pieces))

@@ -16,11 +16,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from ..core.errors import ModelError
 from ..core.events import Call
-from ..core.text import printable
 from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
 from ..tools.plain_data import well_formed
@@ -35,7 +34,6 @@ GO_ON = "Go on."
 """Said for the person where the model has to speak twice: no API continues the model's turn."""
 NO_KEY = "none"
 """The key for a server that asks for none: the SDK wants one."""
-_PORTS = {"http": 80, "https": 443}
 _SHORT = 6
 """A header's value of so many characters is no secret."""
 
@@ -194,12 +192,14 @@ def same_server_only(response: Any) -> None:
     HTTP client sends along wherever it is redirected to: so the person names each server. It is
     given to the HTTP client as a hook, which runs before the redirect is followed.
     """
+    import httpx2
+
     if not response.has_redirect_location:
         return
-    origin = _server(str(response.url))
+    origin = _server(response.url)
     try:
-        target = _server(urljoin(str(response.url), response.headers["location"]))
-    except ValueError:
+        target = _server(response.url.join(response.headers["location"]))
+    except httpx2.InvalidURL:
         target = "no address"
     if target != origin:
         raise ModelError(
@@ -208,10 +208,9 @@ def same_server_only(response: Any) -> None:
         )
 
 
-def _server(url: str) -> str:
-    parts = urlsplit(url)
-    port = parts.port or _PORTS.get(parts.scheme)
-    return printable(f"{parts.scheme}://{parts.hostname or ''}:{port}")
+def _server(url: Any) -> str:
+    """Return the scheme, host and port of an HTTP client's URL, which has no default port."""
+    return f"{url.scheme}://{url.netloc.decode()}"
 
 
 def http_client(owner: object, make: Callable[..., Any]) -> Any:

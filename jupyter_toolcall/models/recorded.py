@@ -157,8 +157,8 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
     if part or file.suffix == NOTEBOOK or file.read_bytes().startswith(journal):
         replies = import_module("..session.notebook_replies", __package__)
         return replies.courses(file, name, part), "", ""
-    tape, note = recording_file.read_tape(file, name)
-    return tape.courses, note, digest("tape", *map(repr, tape.courses))[:12]
+    tape = recording_file.read_tape(file, name)
+    return tape.courses, tape.note, digest("tape", *map(repr, tape.courses))[:12]
 
 
 class Recording:
@@ -189,7 +189,8 @@ class Recording:
     ) -> None:
         self.model, self.path, self.clock = model, Path(path), clock
         self.file = name or str(path)
-        self._tape, self.note = recording_file.open_tape(self.path, self.file)
+        self._tape = recording_file.open_tape(self.path, self.file)
+        self.note = self._tape.note
         self._unwritten = b""
 
     def __getattr__(self, name: str) -> Any:
@@ -231,7 +232,7 @@ class Recording:
         """Write what is not written yet, and read what another cell has added to the file."""
         self._write()
         if not self.path.exists() or self.path.stat().st_size != self._tape.size:
-            self._tape, _ = recording_file.open_tape(self.path, self.file)
+            self._tape = recording_file.open_tape(self.path, self.file)
 
     @property
     def _name(self) -> str:
@@ -240,10 +241,10 @@ class Recording:
 
     def _record(self, course: Course, request: Request, reply: Reply) -> None:
         at = datetime.fromtimestamp(self.clock(), UTC).isoformat(timespec="seconds")
-        tape = self._tape
+        courses = self._tape.courses
         try:
             data = recording_file.line(course, request, reply, self._name, at)
-            if course is not tape.courses[-1]:
+            if course is not courses[-1]:
                 data["after"] = course.last.number
             if server := server_digest(self.model):
                 data["server"] = server
@@ -251,10 +252,10 @@ class Recording:
                 data["body"] = digest("body", self.model.body(request))
             data = redacting(os.environ)(data)
             self._unwritten = recording_file.line_bytes(data)
-            courses = recording_file.with_line(tape.courses, data)
+            courses = (*recording_file.with_line(courses, data),)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
-        self._tape = replace(tape, courses=(*courses,))
+        self._tape = replace(self._tape, courses=courses)
         self._write()
 
     def _write(self) -> None:
@@ -262,13 +263,13 @@ class Recording:
         if not self._unwritten:
             return
         try:
-            size = recording_file.append_line(self.path, self._tape, self._unwritten)
+            size = recording_file.append_line(self.path, self._tape.size, self._unwritten)
         except OSError as error:
             raise ModelError(
                 f"the reply is here, and {self.file} cannot be written ({error.strerror}); "
                 "make room, and go on: nobody is asked twice"
             ) from None
-        self._tape, self._unwritten = replace(self._tape, whole=size, size=size), b""
+        self._tape, self._unwritten = replace(self._tape, size=size), b""
 
 
 # -- the first difference between a request and the recorded one ------------------------------
