@@ -48,6 +48,8 @@ class ProviderClient(ABC):
 
     provider = ""
     """Its name in front of a model's."""
+    key_name = ""
+    """The variable of the environment that holds the key."""
 
     def __init__(
         self,
@@ -94,10 +96,6 @@ class ProviderClient(ABC):
         """Return the reply that the parts hold; `tools` are names of tools by their short form."""
 
     @abstractmethod
-    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
-        """Return what an HTTP status means, in one line, and whether it is final."""
-
-    @abstractmethod
     def _connected(self) -> Any:
         """Return the SDK's client, with the key of the environment."""
 
@@ -120,6 +118,18 @@ class ProviderClient(ABC):
     def where(self) -> str:
         """The API's name in an error."""
         return "the API"
+
+    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
+        """Return what an HTTP status means and what to do, and whether it is final."""
+        where, busy = self.where, f"too many requests for now ({status}), wait a little"
+        other = f"{where} is busy or down" if status >= 500 else f"{where} refused the request"
+        lines = {
+            401: f"{where} refuses the key (401): check {self.key_name}",
+            403: f"the key may not use {self.model} at {where} (403)",
+            404: f"{where} has no model {self.model} (404): check the name",
+            **dict.fromkeys((408, 409, 429), busy),
+        }
+        return lines.get(status, f"{other} ({status})"), False
 
     def _unreached(self, cause: str) -> ModelError:
         return Passing(f"the connection to {self.where} failed ({cause}); {AGAIN}")
@@ -168,6 +178,7 @@ class ProviderClient(ABC):
         """Return the error for a response with an HTTP status of failure."""
         status, headers = error.status_code, error.response.headers
         line, final = self._refusal(status, error.body)
+        line = ": ".join(filter(None, (line, error_text(error.body))))
         if final or not may_pass(status, headers):
             return ModelError(line)
         return Passing(f"{line}; {AGAIN}", asked_wait(headers, time.time()))
@@ -232,19 +243,6 @@ def read_to_end(parts: Iterable[object]) -> None:
 
 
 # -- errors ----------------------------------------------------------------------------------
-
-
-def status_line(
-    status: int, message: str, where: str, own_lines: Mapping[int, str] | None = None
-) -> str:
-    """Return what an HTTP status means, and what to do; `own_lines` are a provider's own."""
-    lines = {
-        **dict.fromkeys((408, 409, 429), f"too many requests for now ({status}), wait a little"),
-        **(own_lines or {}),
-    }
-    other = f"{where} is busy or down" if status >= 500 else f"{where} refused the request"
-    line = lines.get(status, f"{other} ({status})")
-    return f"{line}: {message}" if message else line
 
 
 def error_text(body: object) -> str:
@@ -321,16 +319,23 @@ def call_of(call_id: str, tool: str, text: str) -> Call:
 
 
 def stop_reason(reason: str, stops: Mapping[str, str]) -> str:
-    """Return a provider's stop reason as one of ours. Raises ModelError for an unknown one."""
+    """Return a provider's stop reason as one of ours.
+
+    Raises Passing for "", since the stream ended before the reply did; ModelError for an unknown
+    reason.
+    """
+    if not reason:
+        raise Passing(f"the model's reply was cut off before its end; {AGAIN}")
     if reason not in stops:
         name = well_formed(reason[:80])
         raise ModelError(f"the model stopped for an unknown reason: {name}; {AGAIN}")
     return stops[reason]
 
 
-def cut_off() -> Passing:
-    """Return the error for a stream that ended before the reply did."""
-    return Passing(f"the model's reply was cut off before its end; {AGAIN}")
+def broken_off(where: str, why: str, passes: bool) -> ModelError:
+    """Return the error for a stream in which the API says that it failed."""
+    line = f"{where} broke off its reply ({why or 'without saying why'}); {AGAIN}"
+    return Passing(line) if passes else ModelError(line)
 
 
 def garbled(what: str) -> ModelError:

@@ -119,11 +119,7 @@ class Recorded:
         numbers = [turn.number for course in self.courses for turn in course.turns]
         if not numbers:
             return "holds no turn"
-        if number < min(numbers):
-            return f"begins with turn {min(numbers)}, and turn {number} came before"
-        if number > max(numbers):
-            return f"ends after turn {max(numbers)}, and turn {number} was asked for"
-        return f"has no turn {number}"
+        return f"holds turns {min(numbers)} to {max(numbers)}, and turn {number} was asked for"
 
 
 class StandIn(Recorded):
