@@ -18,8 +18,11 @@ from typing import Any
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
+from ..models.named import model_named
+from ..schemes.messages import server_digest
 from ..storage.file_system import DISK
 from ..tools.value_digests import content_digest
+from .task_runs import IDEAL, PlannedRun, label
 from .tasks import Task
 
 RUNS = "runs.jsonl"
@@ -33,6 +36,8 @@ class ResultsFolder:
 
     path: Path
     runs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    digests: dict[int, str] = field(default_factory=dict)
+    """Of tasks, and of models with the addresses of their servers, by `id`."""
 
     @classmethod
     @contextmanager
@@ -51,6 +56,19 @@ class ResultsFolder:
             yield cls(path, dict(_read(path / RUNS)))
         finally:
             release()
+
+    def key(self, planned: PlannedRun) -> str:
+        """Return the key of a run, in which is all that it depends on."""
+        task, model = planned.task, planned.model
+        # A digest reads the inputs of a task, so each task gets one.
+        if id(task) not in self.digests:
+            self.digests[id(task)] = task_digest(task)
+        if id(model) not in self.digests:
+            server = "" if model == IDEAL else server_digest(model_named(model))
+            self.digests[id(model)] = label(model) + server
+        parts = label(planned.scheme), self.digests[id(model)], planned.attempt
+        settings = planned.approve, str(planned.max_turns)
+        return digest("run", self.digests[id(task)], *parts, *settings)[:20]
 
     def add(self, key: str, run: Mapping[str, Any]) -> None:
         """Keep a run; it is on disk when this returns."""
@@ -83,11 +101,6 @@ def _read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield key, run
     if whole < len(data):
         os.truncate(path, whole)
-
-
-def run_key(task: str, scheme: str, model: str, number: int, settings: tuple[Any, ...]) -> str:
-    """Return the key of a run, in which is all that it depends on; `task` is a task's digest."""
-    return digest("run", task, scheme, model, number, *map(str, settings))[:20]
 
 
 def task_digest(task: Task) -> str:
