@@ -18,8 +18,7 @@ from typing import TextIO
 
 from .core.errors import BrokenJournal, ToolcallError, UsageError
 from .core.text import print_text, printable
-from .evaluation.comparison import SCHEMES, compare
-from .evaluation.results_folder import PLOT, ResultsFolder
+from .evaluation.comparison import PLOT, SCHEMES, ResultsFolder, compare
 from .evaluation.run_table import plot, table
 from .evaluation.task_runs import Run
 from .evaluation.tasks import tasks_in
