@@ -27,17 +27,10 @@ from .export.session_files import chosen, written
 from .jupyter.options import parse_options
 from .jupyter.serve_in_terminal import serve_notebook
 from .rules import rule_files
+from .session import verify_files
 from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
-from .session.verify_files import executes as verify_executes
-from .session.verify_files import verify
+from .storage import notebook_files
 from .storage.journal_file import journals_folder
-from .storage.notebook_files import (
-    NotebookSession,
-    NotExecuted,
-    cell_sources,
-    execute,
-    saved_sessions,
-)
 from .storage.signatures import key_refusal
 from .teaching import class_scores
 from .teaching.exercise_proofs import exercise_code, noticed_errors, prove
@@ -171,7 +164,7 @@ def _may_execute(parsed: argparse.Namespace) -> bool:
     if not paths:
         return True
     for path in paths:
-        cell_sources(path)  # raises ToolcallError for what is no notebook
+        notebook_files.cell_sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
     notice = f"{parsed.command} executes the {what} of {_listed(paths)} with your rights"
     if parsed.trust or not (others := _untrusted(paths, adds)):
@@ -202,8 +195,8 @@ def _run(parsed: argparse.Namespace) -> None:
     """Execute a notebook and print the chains of objects."""
     target = parsed.output or parsed.notebook.with_suffix(".executed.ipynb")
     try:
-        executed = execute(parsed.notebook)
-    except NotExecuted as error:
+        executed = notebook_files.execute(parsed.notebook)
+    except notebook_files.NotExecuted as error:
         if error.printed:
             print_text(error.printed, sys.stderr)
         raise
@@ -227,27 +220,27 @@ def _show(parsed: argparse.Namespace) -> None:
     """Print the sessions that a notebook or journal holds."""
     for path in parsed.file:
         try:
-            sessions = saved_sessions(path)
+            sessions = notebook_files.saved_sessions(path)
         except BrokenJournal as error:
             raise BrokenJournal(f"{path}: {error}") from None
         for session in sessions:
             _print(session)
 
 
-def _print(session: NotebookSession) -> None:
+def _print(session: notebook_files.NotebookSession) -> None:
     lines = [f"  {line}" for line in session.text.split("\n")] if session.text else []
     print_text("\n".join(["", session.where, *lines]))
 
 
 def _verified(parsed: argparse.Namespace) -> list[Path]:
-    return [path for path in dict.fromkeys(parsed.file) if verify_executes(path)]
+    return [path for path in dict.fromkeys(parsed.file) if verify_files.executes(path)]
 
 
 def _verify(parsed: argparse.Namespace) -> int:
     """Run notebooks again, offline, and compare with what is recorded."""
     failed = 0
     for path in parsed.file:
-        result = verify(path, parsed.allow)
+        result = verify_files.verify(path, parsed.allow)
         failed += not result
         _print_line(f"{'same   ' if result else 'differs'}  {path}: {result}")
         sys.stdout.flush()
