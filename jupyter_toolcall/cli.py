@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from .core.errors import BrokenJournal, ToolcallError, UsageError
-from .core.text import print_text, printable
+from .core.text import count_text, print_text, printable
 from .evaluation.comparison import PLOT, SCHEMES, ResultsFolder, compare
 from .evaluation.run_table import plot, table
 from .evaluation.task_runs import Run
@@ -307,7 +307,7 @@ def _eval(parsed: argparse.Namespace) -> None:
         others = len(results.runs) - sum(not run.lost for run in runs)
     _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
     if others > 0:
-        kept = "1 other run" if others == 1 else f"{others} other runs"
+        kept = count_text(others, "other run")
         _say(f"{kept} (other tasks, schemes, models or settings) stay there, not in the table")
 
 

@@ -333,9 +333,7 @@ def declared(request: Request, target: Target) -> Declared:
     named = _named(request.messages) if by_name else {}
     base, revealed, added = _placed(sent, named, target.inline)
     if target.strategy == "resend" or not base:
-        offered = {tool.name for tool in request.tools}
-        newest = newest_tools(request).items()
-        return Declared([_declaration(tool) for name, tool in newest if name in offered])
+        return Declared([*map(_declaration, newest_tools(request))])
     defined = {tool["name"] for tools in added.values() for tool in tools}
     waiting = all_tools.keys() - base.keys() - defined if by_name else set[str]()
     # One is declared from the start: whether a first deferred tool changes what the API puts

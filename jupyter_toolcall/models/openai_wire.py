@@ -47,9 +47,7 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
 
     `usage` asks for the count of tokens, `options` are fields of the API beside ours.
     """
-    offered = {tool.name for tool in request.tools}
-    # Each stands where it first stood: a server's cache has what it read before.
-    tools = [tool for name, tool in newest_tools(request).items() if name in offered]
+    tools = newest_tools(request)
     # What is too long for a tool's description stands in the system message.
     long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
     system = _message("system", "\n\n".join(filter(str.strip, (request.system, *long))))

@@ -297,9 +297,14 @@ def tools_sent(request: Request) -> list[Sent]:
     return [*request.first, *new]
 
 
-def newest_tools(request: Request) -> dict[str, Sent]:
-    """Return the newest definition of each tool by name, in the order in which they first came."""
-    return {tool.name: tool for tool in tools_sent(request)}
+def newest_tools(request: Request) -> list[Sent]:
+    """Return the newest definition of each tool on offer, in the order in which they first came.
+
+    A server's cache has what it read before, so that a tool stands where it first stood.
+    """
+    newest = {tool.name: tool for tool in tools_sent(request)}
+    offered = {tool.name for tool in request.tools}
+    return [tool for name, tool in newest.items() if name in offered]
 
 
 def as_sent(tool: ToolDefinition, turn: int) -> Sent:

@@ -23,7 +23,7 @@ LIMITS = {
     "sources": 5_992,
     "jupyter": 4_294,
     "view": 1_945,
-    "models": 2_026,
+    "models": 2_025,
     "export": 2_682,
     "compare": 1_840,
     "schemes": 1_498,
