@@ -151,9 +151,8 @@ class ReplyDraft:
         self.open = False
         if block["type"] == "tool_use":
             pieces = self.pieces.get("partial_json") or [json.dumps(block.get("input") or {})]
-            block["name"] = self.tools.get(block["name"], block["name"])
-            call = call_of(block["id"], block["name"], "".join(pieces))
-            block["input"] = call.arguments
+            call = call_of(block["id"], block["name"], "".join(pieces), self.tools)
+            block["name"], block["input"] = call.tool, call.arguments
             arguments = {own_key(key): value for key, value in call.arguments.items()}
             self.calls.append(replace(call, arguments=arguments))
             return

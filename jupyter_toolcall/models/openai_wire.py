@@ -257,12 +257,7 @@ class ReplyDraft:
 
     def _finished(self, ended: bool) -> Reply:
         calls = tuple(
-            call_of(
-                well_formed(call.id),
-                self.tools.get(call.name, well_formed(call.name)),
-                "".join(call.pieces),
-            )
-            for call in self.calls
+            call_of(call.id, call.name, "".join(call.pieces), self.tools) for call in self.calls
         )
         texts = {name: well_formed("".join(parts)) for name, parts in self.pieces.items()}
         text, refusal = texts.get("content", ""), texts.get("refusal", "")

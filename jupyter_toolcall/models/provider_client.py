@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from ..core.errors import ModelError
 from ..core.events import Call
+from ..core.recorded_data import replace
 from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
 from ..tools.plain_data import well_formed
@@ -315,12 +316,16 @@ def as_sent(tool: ToolDefinition, turn: int) -> Sent:
 # -- the reply -------------------------------------------------------------------------------
 
 
-def call_of(call_id: str, tool: str, text: str) -> Call:
-    """Return a call with these arguments; one that cannot be read strictly is broken."""
+def call_of(call_id: str, name: str, text: str, tools: Mapping[str, str]) -> Call:
+    """Return a call with the arguments in a text; where they cannot be read strictly it is broken.
+
+    `tools` are the names of tools, by the short form that they were sent in.
+    """
+    call = Call(well_formed(call_id), tools.get(name, well_formed(name)))
     try:
-        return Call(call_id, tool, parse_arguments(text))
+        return replace(call, arguments=parse_arguments(text))
     except ValueError as error:
-        return Call(call_id, tool, {}, str(error))
+        return replace(call, broken=str(error))
 
 
 def stop_reason(reason: str, stops: Mapping[str, str]) -> str:
