@@ -124,13 +124,13 @@ class CheckContext:
         """Return copies of the values that have these names."""
         values = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
         # A variable that has the name of a session or of an output may hold something older.
-        taken = {"session", *values}
+        own_names = {"session", *values}
         if self.session is not None:
             values["session"] = CheckedSession(self.session)
-            taken |= self.session.state.opened.outputs.keys()
+            own_names |= self.session.state.opened.outputs.keys()
             if names & self.session.state.outputs.keys():
                 values = {**self.session.outputs, **values}
-        for name in names & self.variables.keys() - taken:
+        for name in names & self.variables.keys() - own_names:
             value = self.variables[name]
             is_session = isinstance(value, Session)
             values[name] = CheckedSession(value) if is_session else private(value)[0]
