@@ -17,28 +17,20 @@ from pathlib import Path
 from typing import TextIO
 
 from .core.errors import BrokenJournal, ToolcallError, UsageError
-from .core.text import print_text, printable
-from .evaluation.comparison import SCHEMES, Run, compare
-from .evaluation.plot import plot
-from .evaluation.results_folder import PLOT, ResultsFolder
-from .evaluation.run_table import table
+from .core.text import count_text, print_text, printable
+from .evaluation.comparison import PLOT, SCHEMES, ResultsFolder, compare
+from .evaluation.run_table import plot, table
+from .evaluation.task_runs import Run
 from .evaluation.tasks import tasks_in
 from .export.formats import FORMATS
 from .export.session_files import chosen, written
 from .jupyter.options import parse_options
 from .jupyter.serve_in_terminal import serve_notebook
 from .rules import rule_files
+from .session import verify_files
 from .session.trusted_notebooks import is_trusted_notebook, trust_notebook
-from .session.verify_files import executes as verify_executes
-from .session.verify_files import verify
+from .storage import notebook_files
 from .storage.journal_file import journals_folder
-from .storage.notebook_files import (
-    NotebookSession,
-    NotExecuted,
-    cell_sources,
-    execute,
-    saved_sessions,
-)
 from .storage.signatures import key_refusal
 from .teaching import class_scores
 from .teaching.exercise_proofs import exercise_code, noticed_errors, prove
@@ -91,10 +83,10 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser("jupyter toolcall", description=__doc__.partition("\n")[0])
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(
-        name: str, act: Act, what: str, executed: Executed | None = None, adds: bool = False
-    ) -> Add:
-        what += f"; {RIGHTS}" if executed else ""
+    def command(name: str, act: Act, executed: Executed | None = None, adds: bool = False) -> Add:
+        # What it does is the first line of its function's docstring.
+        what = str(act.__doc__).partition("\n")[0].rstrip(".")
+        what = f"{what[0].lower()}{what[1:]}{f'; {RIGHTS}' if executed else ''}"
         added = commands.add_parser(name, help=what, description=what)
         added.set_defaults(act=act, command=name, executed=executed, adds=adds)
         if executed:
@@ -105,35 +97,30 @@ def parser() -> argparse.ArgumentParser:
     def notebook(parsed: argparse.Namespace) -> list[Path]:
         return [parsed.notebook]
 
-    what = "execute a notebook and print the chains of objects"
-    add = command("run", _run, what, notebook)
+    add = command("run", _run, notebook)
     add("notebook", type=Path, help="the notebook")
     add("--output", type=Path, help="the file for the executed notebook")
-    what = "give a notebook's session to other agents (MCP), and decide here"
-    add = command("serve", _serve, what, notebook)
+    add = command("serve", _serve, notebook)
     add("notebook", type=Path, help="the notebook")
     add("--port", type=int, default=0, metavar="N", help="the port; any free one without it")
     add("--session", default="", metavar="NAME", help="the session; the last one without it")
-    add = command("show", _show, "print the sessions that a notebook or journal holds")
+    add = command("show", _show)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
-    what = "run notebooks again, offline, and compare with what is recorded"
-    add = command("verify", _verify, what, _verified)
+    add = command("verify", _verify, _verified)
     add("file", type=Path, nargs="+", help="a notebook, or a journal")
     add("--allow", action="store_true", help="also run what a person decided on another computer")
-    what = "check that each exercise passes with its own solution"
-    add = command("check", _check, what, lambda parsed: parsed.notebook, adds=True)
+    add = command("check", _check, lambda parsed: parsed.notebook, adds=True)
     add("notebook", type=Path, nargs="+", help="a notebook with exercises")
-    what = "propose wrong calls that the checks of an exercise notice"
-    add = command("seed", _seed, what, notebook, adds=True)
+    add = command("seed", _seed, notebook, adds=True)
     add("notebook", type=Path, help="the notebook that replays and checks the exercise")
     add("exercise", help="the name of the exercise")
-    add = command("scores", _scores, "print the scores in notebooks; nothing is executed")
+    add = command("scores", _scores)
     add("path", type=Path, nargs="+", help="a notebook, or a folder of notebooks")
     add("--csv", action="store_true", help="print the table as CSV")
-    add = command("rules", _rules, "list, add and remove the rules of this computer")
+    add = command("rules", _rules)
     add("words", nargs="*", metavar="add|remove", help="as %%toolchat rules takes them")
-    _export_options(command("export", _export, "export recorded sessions"))
-    _eval_options(command("eval", _eval, "run tasks in several schemes and models"))
+    _export_options(command("export", _export))
+    _eval_options(command("eval", _eval))
     return root
 
 
@@ -159,7 +146,7 @@ def _eval_options(add: Add) -> None:
     add("--json", type=Path, metavar="FILE", help="the file for all runs, as JSON")
     add("--jobs", type=int, metavar="N", help="how many runs execute at the same time")
     where = "where whole runs execute: threads, processes, dask or dask:ADDRESS"
-    add("--executor", default="", metavar="NAME", help=where)
+    add("--executor", metavar="NAME", help=where)
     kept = "keep each run, the table and a plot; the same command again runs only what is missing"
     add("--results", type=Path, metavar="FOLDER", help=kept)
 
@@ -177,15 +164,10 @@ def _may_execute(parsed: argparse.Namespace) -> bool:
     if not paths:
         return True
     for path in paths:
-        cell_sources(path)  # raises ToolcallError for what is no notebook
+        notebook_files.cell_sources(path)  # raises ToolcallError for what is no notebook
     what = "code and solutions" if adds else "code"
     notice = f"{parsed.command} executes the {what} of {_listed(paths)} with your rights"
-    others = [
-        path
-        for path in paths
-        if not (parsed.trust or is_trusted_notebook(path, exercise_code(path) if adds else ()))
-    ]
-    if not others:
+    if parsed.trust or not (others := _untrusted(paths, adds)):
         _say(f"{notice}.")
         return True
     which = "it" if len(paths) == 1 else _listed(others)
@@ -199,16 +181,22 @@ def _may_execute(parsed: argparse.Namespace) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def _untrusted(paths: Sequence[Path], adds: bool) -> list[Path]:
+    codes = ((path, exercise_code(path) if adds else ()) for path in paths)
+    return [path for path, code in codes if not is_trusted_notebook(path, code)]
+
+
 def _listed(paths: Sequence[Path]) -> str:
     names = [str(path) for path in paths[:3]]
     return ", ".join(names) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
 def _run(parsed: argparse.Namespace) -> None:
+    """Execute a notebook and print the chains of objects."""
     target = parsed.output or parsed.notebook.with_suffix(".executed.ipynb")
     try:
-        executed = execute(parsed.notebook)
-    except NotExecuted as error:
+        executed = notebook_files.execute(parsed.notebook)
+    except notebook_files.NotExecuted as error:
         if error.printed:
             print_text(error.printed, sys.stderr)
         raise
@@ -221,6 +209,7 @@ def _run(parsed: argparse.Namespace) -> None:
 
 
 def _serve(parsed: argparse.Namespace) -> None:
+    """Give a notebook's session to other agents (MCP), and decide here."""
     try:
         serve_notebook(parsed.notebook, parsed.port, parsed.session)
     except KeyboardInterrupt:
@@ -228,28 +217,30 @@ def _serve(parsed: argparse.Namespace) -> None:
 
 
 def _show(parsed: argparse.Namespace) -> None:
+    """Print the sessions that a notebook or journal holds."""
     for path in parsed.file:
         try:
-            sessions = saved_sessions(path)
+            sessions = notebook_files.saved_sessions(path)
         except BrokenJournal as error:
             raise BrokenJournal(f"{path}: {error}") from None
         for session in sessions:
             _print(session)
 
 
-def _print(session: NotebookSession) -> None:
+def _print(session: notebook_files.NotebookSession) -> None:
     lines = [f"  {line}" for line in session.text.split("\n")] if session.text else []
     print_text("\n".join(["", session.where, *lines]))
 
 
 def _verified(parsed: argparse.Namespace) -> list[Path]:
-    return [path for path in dict.fromkeys(parsed.file) if verify_executes(path)]
+    return [path for path in dict.fromkeys(parsed.file) if verify_files.executes(path)]
 
 
 def _verify(parsed: argparse.Namespace) -> int:
+    """Run notebooks again, offline, and compare with what is recorded."""
     failed = 0
     for path in parsed.file:
-        result = verify(path, parsed.allow)
+        result = verify_files.verify(path, parsed.allow)
         failed += not result
         _print_line(f"{'same   ' if result else 'differs'}  {path}: {result}")
         sys.stdout.flush()
@@ -257,6 +248,7 @@ def _verify(parsed: argparse.Namespace) -> int:
 
 
 def _check(parsed: argparse.Namespace) -> int:
+    """Check that each exercise passes with its own solution."""
     failed = 0
     for path in parsed.notebook:
         for name, wrong in prove(path).items():
@@ -267,6 +259,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _seed(parsed: argparse.Namespace) -> int:
+    """Propose wrong calls that the checks of an exercise notice."""
     noticed = noticed_errors(parsed.notebook, parsed.exercise)
     for error, check in noticed:
         _print_line(f"{error}  (noticed: {check})")
@@ -278,15 +271,18 @@ def _seed(parsed: argparse.Namespace) -> int:
 
 
 def _scores(parsed: argparse.Namespace) -> None:
+    """Print the scores in notebooks; nothing is executed."""
     rows = class_scores.score_rows(parsed.path)
     print_text(class_scores.as_csv(rows) if parsed.csv else class_scores.as_text(rows))
 
 
 def _rules(parsed: argparse.Namespace) -> None:
+    """List, add and remove the rules of this computer."""
     print_text(rule_files.carry_out(parsed.words))
 
 
 def _export(parsed: argparse.Namespace) -> None:
+    """Export recorded sessions."""
     if parsed.to == LESSON:
         if parsed.session:
             raise UsageError(f"--to {LESSON} is for the whole notebook: leave out --session")
@@ -298,7 +294,10 @@ def _export(parsed: argparse.Namespace) -> None:
 
 
 def _eval(parsed: argparse.Namespace) -> None:
-    """What is done by the time of an interrupt is shown all the same."""
+    """Run tasks in several schemes and models.
+
+    What is done by the time of an interrupt is shown all the same.
+    """
     with ResultsFolder.opened(parsed.results) if parsed.results else nullcontext() as results:
         runs = _evaluated(parsed, results)
         text = _print_table(parsed, runs)
@@ -308,18 +307,16 @@ def _eval(parsed: argparse.Namespace) -> None:
         others = len(results.runs) - sum(not run.lost for run in runs)
     _say(f"the runs, the table and the plot are in {parsed.results}; look at {PLOT}")
     if others > 0:
-        kept = "1 other run" if others == 1 else f"{others} other runs"
+        kept = count_text(others, "other run")
         _say(f"{kept} (other tasks, schemes, models or settings) stay there, not in the table")
 
 
 def _evaluated(parsed: argparse.Namespace, results: ResultsFolder | None) -> Sequence[Run]:
     runs: list[Run] = []
     try:
-        tasks = tasks_in(parsed.tasks)
-        names = "attempts", "approve", "max_turns", "jobs"
+        names = "schemes", "models", "attempts", "approve", "max_turns", "jobs", "executor"
         options = {name: getattr(parsed, name) for name in names}
-        options |= {"executor": parsed.executor or None, "results": results}
-        for run in compare(tasks, parsed.schemes, parsed.models, **options):
+        for run in compare(tasks_in(parsed.tasks), **options, results=results):
             runs.append(run)
     except KeyboardInterrupt:
         _say("stopped; what follows is what was done by then")

@@ -1,90 +1,56 @@
-"""Runs of tasks in schemes and models, and their tokens.
+"""Runs of tasks in schemes and models, and the folder in which they are kept.
 
-No provider publishes the tokenizer of its newest models, and each writes tools into the
-prompt in words of its own, so what is counted here is the request as the JSON that the
-Messages API takes. On requests with tools in English the rule stays within 10 % of four
-published vocabularies (cl100k_base, o200k_base, those of Claude 2 and of DeepSeek), and
-within 16 % on a bare list of names; other languages may be 30 % off. Four characters a
-token, the usual rule of thumb, is up to 18 % off on the former, and 43 % on tables of
-numbers. What it is good for is comparing schemes: there most of the error is on both sides.
+A run is known by its task, scheme, model and attempt, and by what these were: where a task is
+changed, its runs are run again.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
-import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any
 
-from ..core.errors import ModelError, ToolcallError, UsageError
-from ..core.state import AskModel
+import msgspec
+
+from ..core.digests import digest
+from ..core.errors import UsageError
+from ..core.interrupts import attempt
 from ..core.text import progress_bar
 from ..maps.workers import demand_pickles
-from ..models import anthropic_requests
 from ..models.named import model_named
-from ..models.prices import cost
 from ..schemes import scheme_named
-from ..schemes.messages import Model, Reply, Request, server_digest
+from ..schemes.messages import Model, server_digest
 from ..schemes.scheme import Scheme
-from ..session.session import Session
+from ..storage.file_system import DISK
 from ..tools.executors import executor_named
-from .ideal_model import Ideal
-from .parallel_runs import is_in_this_process, once_executor, runs_on_workers, runs_together
-from .results_folder import ResultsFolder, run_key, task_digest
+from ..tools.value_digests import content_digest
+from .task_runs import (
+    IDEAL,
+    PlannedRun,
+    Run,
+    is_in_this_process,
+    label,
+    once_executor,
+    run_planned,
+    runs_on_workers,
+    runs_together,
+)
 from .tasks import Task
 
 Schemes = Sequence[str | Scheme]
 Models = Sequence[str | Model]
-Exchange = tuple[Request, Reply | None]
 SCHEMES = ("select", "current", "flat", "native")
 """`native` is `native(flat)`: every tool stands in the text."""
-IDEAL = "ideal"
-OFFLINE = (IDEAL, "scripted:", "recorded:")
+OFFLINE = ("scripted:", "recorded:")
 MAX_TURNS = 50
 REMEDY = "name a file of tasks, and schemes and models by their names"
-_PIECE = re.compile(r"[A-Z]?[a-z]{1,10}|[A-Z]{1,3}|\d{1,3}|[^\w\s]{1,3}|[^\W\d_a-zA-Z]|\n+")
-"""A word of camelCase, some capitals, three digits, up to three signs in a row."""
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=dict)
-_REFERRING, _PLAIN = "claude-sonnet-5", "claude-3"
-"""A model that takes tools by reference, and one that does not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Input tokens of a run, and those of them that a prompt cache serves."""
-
-    input: int = 0
-    cached: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One attempt at one task and its result; `reason` says why it is not solved."""
-
-    task: str
-    scheme: str
-    model: str
-    attempt: int
-    solved: bool
-    reason: str
-    calls: int
-    turns: int
-    requests: int
-    tokens: Tokens
-    estimated: bool
-    """Whether a provider has not counted all of the tokens."""
-    by_reference: Tokens
-    """The same, estimated for a model that takes tools by reference."""
-    dollars: float | None = None
-    """What its requests cost; None where the model has no known price."""
-    seconds: float = 0.0
-    """How long it took, from its opening to its end."""
-    lost: bool = False
-    """Whether the worker that ran it was lost: it is run again where results are kept."""
 
 
 def compare(
@@ -119,16 +85,8 @@ def compare(
     _check_models(tasks, schemes, models, approve)
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs={jobs}: how many runs are under way at once, at least 1")
-    settings = approve or "all", max_turns
     every = product(schemes, models, tasks, range(1, attempts + 1))
-    # A digest reads the inputs, so each task gets one, and only where it is looked up.
-    digests = {} if results is None else {id(task): task_digest(task) for task in tasks}
-    # So does a server's, since an address is read from the environment.
-    servers = {id(model): _server(model) for model in models} if digests else {}
-    planned = [
-        PlannedRun(*parts, *settings, digests.get(id(parts[2]), ""), servers.get(id(parts[1]), ""))
-        for parts in every
-    ]
+    planned = [PlannedRun(*parts, approve or "all", max_turns) for parts in every]
     if not planned:
         raise UsageError("there is nothing to run: give a task, a scheme, a model, an attempt")
     chosen = None if executor is None else executor_named(executor, "executor")
@@ -136,8 +94,8 @@ def compare(
     if chosen is not None and is_in_this_process(chosen):
         chosen, jobs = None, jobs or 2 * getattr(chosen, "_max_workers", 2)
     if chosen is not None:
-        parts: dict[str, Any] = {f"the scheme {_label(scheme)}": scheme for scheme in schemes}
-        parts |= {f"the model {_label(model)}": model for model in models}
+        parts: dict[str, Any] = {f"the scheme {label(scheme)}": scheme for scheme in schemes}
+        parts |= {f"the model {label(model)}": model for model in models}
         parts |= {f"task {task.name!r}": task for task in tasks}
         demand_pickles(parts, lambda name: REMEDY)
     # What is wrong is said here, before the first run is asked for.
@@ -151,19 +109,19 @@ def _runs(
     results: ResultsFolder | None,
 ) -> Iterator[Run]:
     """Yield the runs that are recorded, and then the others as they end."""
-    recorded = {} if results is None else results.runs
     with progress_bar(len(planned), "eval", "run", leave=False) as progress:
         due = []
-        for attempt in planned:
-            if recorded and (data := recorded.get(attempt.key)) is not None:
-                progress.update()
-                yield run_of(data)
-            else:
-                due.append(attempt)
+        for planned_run in planned:
+            recorded = results.runs.get(results.key(planned_run)) if results is not None else None
+            if recorded is None:
+                due.append(planned_run)
+                continue
+            progress.update()
+            yield msgspec.convert(recorded, Run)
 
-        def keep(attempt: PlannedRun, run: Run) -> Run:
+        def keep(planned_run: PlannedRun, run: Run) -> Run:
             if results is not None and not run.lost:
-                results.add(attempt.key, asdict(run))
+                results.add(results.key(planned_run), asdict(run))
             progress.update()
             return run
 
@@ -178,32 +136,19 @@ def _new_runs(
 ) -> Iterator[Run]:
     """Yield runs; each is kept when it ends."""
     if executor is not None:
-        arguments = [(attempt,) for attempt in due]
-        for (attempt,), run in runs_on_workers(executor, run_planned, arguments, jobs, _lost_run):
-            yield keep(attempt, run)
+        for planned_run, run in runs_on_workers(executor, due, jobs):
+            yield keep(planned_run, run)
     elif jobs is None or jobs == 1:
-        for attempt in due:
-            yield keep(attempt, run_planned(attempt))
+        for planned_run in due:
+            yield keep(planned_run, run_planned(planned_run))
     else:
-        begun = (BegunRun(attempt) for attempt in due)
-        yield from runs_together(begun, jobs, lambda attempt, run: keep(attempt.planned, run))
-
-
-def _lost_run(arguments: tuple[PlannedRun], reason: str) -> Run:
-    """Return the run of a worker that was lost. It is not repeated: it may have had effects."""
-    return replace(BegunRun(arguments[0]).ended(None, ModelError(reason)), lost=True)
-
-
-def run_of(data: Mapping[str, Any]) -> Run:
-    """Return a run from its JSON."""
-    tokens = {name: Tokens(**data[name]) for name in ("tokens", "by_reference")}
-    return Run(**{**data, **tokens})
+        yield from runs_together(due, jobs, keep)
 
 
 def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, approve: str) -> None:
     """Raise UsageError for what cannot run, and for what would run unasked."""
-    for model in models:
-        name = _label(model)
+    for model in [model for model in models if model != IDEAL]:
+        name = label(model)
         # A model that is a function of the caller's is taken for offline.
         offline = name.startswith(OFFLINE) or (not isinstance(model, str) and ":" not in name)
         if not offline and not approve:
@@ -211,12 +156,10 @@ def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, appro
                 f"what {name} asks for would run without waiting for you: say --approve all to "
                 "allow that, or --approve read-only"
             )
+        model_named(model)
     if approve not in ("", "all", "read-only"):
         raise UsageError(f"approve={approve!r}: nobody is there to ask; give all or read-only")
     names = [scheme_named(scheme).name for scheme in schemes]
-    for model in models:
-        if model != IDEAL:
-            model_named(model)
     for name in names if IDEAL in models else ():
         if name.startswith("native(") and name != "native(flat)":
             raise UsageError(f"the model {IDEAL} cannot speak {name}; give native, or other models")
@@ -228,213 +171,91 @@ def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, appro
             )
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """One attempt at one task, as it is sent to a worker."""
+# -- the folder of an evaluation: a later one continues from there ------------------------------
 
-    scheme: str | Scheme
-    model: str | Model
-    task: Task
-    attempt: int
-    approve: str
-    max_turns: int
-    task_digest: str = ""
-    """The digest of the task where runs are kept."""
-    server: str = ""
-    """That of the address of the model's server."""
-
-    @property
-    def key(self) -> str:
-        """Its key in a folder of results."""
-        scheme = self.scheme if isinstance(self.scheme, str) else self.scheme.name
-        model, settings = _label(self.model) + self.server, (self.approve, self.max_turns)
-        return run_key(self.task_digest, scheme, model, self.attempt, settings)
+RUNS = "runs.jsonl"
+TABLE = "table.txt"
+PLOT = "plot.svg"
 
 
 @dataclass
-class BegunRun:
-    """A run under way, and what its model was asked."""
+class ResultsFolder:
+    """The runs of a folder, by key."""
 
-    planned: PlannedRun
-    asked: list[Exchange] = field(default_factory=list)
-    began: float = field(default_factory=time.monotonic)
+    path: Path
+    runs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    digests: dict[int, str] = field(default_factory=dict)
+    """Of tasks, and of models with the addresses of their servers, by `id`."""
 
-    def open(self) -> Session:
-        """Return its session, with its prompt recorded. Raises ToolcallError."""
-        self.began = time.monotonic()
-        planned, task, asked = self.planned, self.planned.task, self.asked
-        named = Ideal(task.course) if planned.model == IDEAL else model_named(planned.model)
-        assert named is not None
-        answering: Model = named
+    @classmethod
+    @contextmanager
+    def opened(cls, path: Path) -> Iterator[ResultsFolder]:
+        """Open a folder, which this process alone writes; it is created where there is none.
 
-        def noting(request: Request) -> Reply | None:
-            asked.append((request, None))
-            asked[-1] = request, answering(request)
-            return asked[-1][1]
-
-        session = Session(
-            task.toolbox,
-            noting,
-            scheme=scheme_named(planned.scheme),
-            inputs=task.inputs,
-            outputs=task.outputs,
-            system=task.system,
-            approve=planned.approve,
-            max_turns=planned.max_turns,
-        )
-        return session.ask(task.prompt)
-
-    def ended(self, session: Session | None, error: BaseException | None) -> Run:
-        """Return the run; a failure of a model, a tool or a check is in it."""
-        planned = self.planned
-        seconds = time.monotonic() - self.began
+        Raises UsageError for a file, and where another process writes it.
+        """
+        if path.is_file():
+            raise UsageError(f"{path} is a file; results are kept in a folder")
+        path.mkdir(parents=True, exist_ok=True)
+        release = DISK.lock(path / RUNS)
+        if release is None:
+            raise UsageError(f"{path}: another evaluation writes its results there")
         try:
-            if error is not None or session is None:
-                raise error or ModelError("it did not begin")
-            reason = _shortfall(planned.task, session, planned.max_turns)
-        except ToolcallError as raised:
-            reason = str(raised)
-        # A model and a check are other people's functions: what they raise ends this run alone.
-        except Exception as raised:
-            reason = f"{type(raised).__name__}: {raised}"
-        counted, by_reference = _counted(self.asked)
-        scheme, model = planned.scheme, _label(planned.model)
-        return Run(
-            planned.task.name,
-            scheme if isinstance(scheme, str) else scheme.name,
-            model,
-            planned.attempt,
-            solved=not reason,
-            reason=reason,
-            calls=len(session.state.order) if session else 0,
-            turns=session.state.turns if session else 0,
-            requests=len(self.asked),
-            tokens=counted,
-            estimated=any(reply is None or reply.usage is None for _, reply in self.asked),
-            by_reference=by_reference,
-            dollars=_dollars(model, self.asked),
-            seconds=round(seconds, 6),
-        )
+            yield cls(path, dict(_read(path / RUNS)))
+        finally:
+            release()
+
+    def key(self, planned: PlannedRun) -> str:
+        """Return the key of a run, in which is all that it depends on."""
+        task, model = planned.task, planned.model
+        # A digest reads the inputs of a task, so each task gets one.
+        if id(task) not in self.digests:
+            self.digests[id(task)] = task_digest(task)
+        if id(model) not in self.digests:
+            server = "" if model == IDEAL else server_digest(model_named(model))
+            self.digests[id(model)] = label(model) + server
+        parts = label(planned.scheme), self.digests[id(model)], planned.attempt
+        settings = planned.approve, str(planned.max_turns)
+        return digest("run", self.digests[id(task)], *parts, *settings)[:20]
+
+    def add(self, key: str, run: Mapping[str, Any]) -> None:
+        """Keep a run; it is on disk when this returns."""
+        self.runs[key] = run
+        with (self.path / RUNS).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"key": key, "run": run}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def write(self, table: str, plot: str) -> None:
+        """Write the table and the plot of all that was run."""
+        (self.path / TABLE).write_text(f"{table}\n", encoding="utf-8")
+        (self.path / PLOT).write_text(plot, encoding="utf-8")
 
 
-def run_planned(planned: PlannedRun) -> Run:
-    """Return one run, in the kernel or in a worker."""
-    begun = BegunRun(planned)
-    session: Session | None = None
-    try:
-        session = begun.open()
-        return begun.ended(session.run(), None)
-    except Exception as error:
-        return begun.ended(session, error)
+def _read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the runs of a file; a partly written line, which a kill leaves, is cut off."""
+    if not path.exists():
+        return
+    data, whole = path.read_bytes(), 0
+    for line in data.splitlines(keepends=True):
+        try:
+            kept = json.loads(line)
+            key, run = str(kept["key"]), kept["run"]
+        except (ValueError, KeyError, TypeError):
+            break
+        if not line.endswith(b"\n"):
+            break
+        whole += len(line)
+        yield key, run
+    if whole < len(data):
+        os.truncate(path, whole)
 
 
-def _dollars(model: str, asked: Sequence[Exchange]) -> float | None:
-    """Return what a run cost, None where that is not known."""
-    costs = [cost(model, reply.usage) for _, reply in asked if reply is not None]
-    dollars = [spent.dollars for spent in costs if spent is not None]
-    return sum(dollars) if dollars and len(dollars) == len(costs) else None
-
-
-def _shortfall(task: Task, session: Session, max_turns: int) -> str:
-    """Return why a session did not solve its task, "" where it did. The check may raise."""
-    if session.pending:
-        return f"{session.pending[0].tool} waits for a person, and there is none"
-    if isinstance(session.cursor.next_step, AskModel):
-        over = session.state.turns >= max_turns
-        return f"it is not through after {max_turns} turns" if over else "the model did not reply"
-    missing = [name for name in task.outputs if name not in session.outputs]
-    if missing:
-        failed = [f"; {call.tool}: {call.error}" for call in session.calls if call.error]
-        return f"{', '.join(missing)} was not saved{''.join(failed[:1])}"
-    return "" if task.accepts(session.outputs, session.text) else "its check says no"
-
-
-def _server(model: str | Model) -> str:
-    return "" if model == IDEAL else server_digest(model_named(model))
-
-
-def _label(model: str | Model | Scheme) -> str:
-    named = getattr(model, "name", None) or getattr(model, "__name__", None)
-    return model if isinstance(model, str) else str(named or type(model).__name__)
-
-
-# -- tokens, and what a prompt cache would serve of them ----------------------------------
-
-
-def tokens(text: str) -> int:
-    """Return about how many tokens a text has."""
-    return len(_PIECE.findall(text))
-
-
-def served(texts: Sequence[str]) -> list[int]:
-    """Return, for each request, the tokens that it begins with as an earlier one did.
-
-    This is what a cache serves that forgets nothing and knows every prefix.
-    """
-    longest = (
-        max((_common_prefix(text, earlier) for earlier in texts[:index]), default=0)
-        for index, text in enumerate(texts)
-    )
-    return [tokens(text[:length]) for text, length in zip(texts, longest, strict=True)]
-
-
-def _common_prefix(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike: a binary search, for long texts."""
-    least, most = 0, min(len(one), len(other))
-    while least < most:
-        middle = (least + most + 1) // 2
-        if one[least:middle] == other[least:middle]:
-            least = middle
-        else:
-            most = middle - 1
-    return least
-
-
-def as_sent(requests: Iterable[Request], *, by_reference: bool = False) -> Iterator[str]:
-    """Yield each request as a model reads it: tools, system, messages, as providers cache them.
-
-    Most models get the tools of the turn, as they are described now. By reference every
-    tool is declared once and kept; one that is selected later is read where it was
-    selected, so that nothing before it changes.
-    """
-    model = anthropic_requests.target(_REFERRING if by_reference else _PLAIN, 1, None, True)
-    for request in requests:
-        sent = request if by_reference else replace(request, first=(), news="")
-        body = anthropic_requests.body(sent, model)
-        declared = {tool["name"]: tool for tool in body.get("tools", ())}
-        shown = [tool for tool in declared.values() if "defer_loading" not in tool]
-        turns = (_resolved(turn, declared) for turn in body["messages"])
-        tools = (_JSON.encode(_resolved(tool, declared)) for tool in shown)
-        yield "\n".join([*tools, request.system, *map(_JSON.encode, turns)])
-
-
-def _resolved(part: Any, declared: Mapping[str, dict[str, Any]]) -> Any:
-    """Return a part of a message with tools instead of references, and without cache marks."""
-    match part:
-        case {"type": "tool_reference", "tool_name": name}:
-            return {key: item for key, item in declared[name].items() if key != "defer_loading"}
-        case dict():
-            return {k: _resolved(v, declared) for k, v in part.items() if k != "cache_control"}
-        case list():
-            return [_resolved(item, declared) for item in part]
-    return part
-
-
-def _counted(asked: Sequence[Exchange]) -> tuple[Tokens, Tokens]:
-    """Return the tokens as a provider counted them, or else as estimated; and by reference."""
-    requests = [request for request, _ in asked]
-    counted = [
-        Tokens(reply.usage.input, reply.usage.cached) if reply and reply.usage else estimate
-        for (_, reply), estimate in zip(asked, _estimated(as_sent(requests)), strict=True)
-    ]
-    return sum_tokens(counted), sum_tokens(_estimated(as_sent(requests, by_reference=True)))
-
-
-def _estimated(requests: Iterable[str]) -> list[Tokens]:
-    texts = list(requests)
-    return [Tokens(tokens(t), cached) for t, cached in zip(texts, served(texts), strict=True)]
-
-
-def sum_tokens(counts: Sequence[Tokens]) -> Tokens:
-    """Return the tokens of several runs or requests together."""
-    return Tokens(sum(one.input for one in counts), sum(one.cached for one in counts))
+def task_digest(task: Task) -> str:
+    """Return the digest of a task: of its texts, tools, inputs, outputs, plan and check."""
+    tools = [tool.definition() for tool in task.toolbox]
+    inputs = {name: attempt(content_digest, value)[0] or "" for name, value in task.inputs.items()}
+    outputs = {name: str(value) for name, value in task.outputs.items()}
+    check = attempt(inspect.getsource, task.check)[0] or "" if task.check is not None else ""
+    texts = task.name, task.prompt, task.system, repr(tuple(task.plan)), check
+    return digest("task", *texts, tools, inputs, outputs)

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import ModelError
 from ..schemes.messages import Reply, Request
 from . import anthropic_requests as requests
-from .anthropic_replies import reply
+from .anthropic_replies import ReplyDraft
 from .anthropic_requests import Strategy
-from .provider_client import (
-    Json,
-    ProviderClient,
-    error_text,
-    http_client,
-    json_object,
-    read_to_end,
-    status_line,
-)
+from .provider_client import Json, ProviderClient, http_client, json_object, read_to_end
 from .retrying import Patience
 
 if TYPE_CHECKING:
@@ -49,7 +41,7 @@ class Claude(ProviderClient):
     A call raises ModelError where there is no reply.
     """
 
-    provider = "anthropic"
+    provider, key_name = "anthropic", "ANTHROPIC_API_KEY"
 
     def __init__(
         self,
@@ -79,7 +71,7 @@ class Claude(ProviderClient):
 
     def _read(self, parts: Iterable[Json], body: Json, tools: Mapping[str, str]) -> Reply:
         digest = requests.bound_to(body) if self._target.binds else ""
-        return reply(parts, self.model, self.on_text, digest, tools)
+        return ReplyDraft(self.on_text, self.model, digest, tools).reply(parts)
 
     def _stream(self, body: Json) -> Iterator[Json]:
         import anthropic
@@ -101,11 +93,3 @@ class Claude(ProviderClient):
         if not (client.api_key or client.auth_token or client.credentials):
             raise ModelError(NO_KEY)
         return client
-
-    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
-        lines = {
-            401: "the API refuses the key in ANTHROPIC_API_KEY (401): check it",
-            403: f"the key may not use {self.model} (403)",
-            404: f"the API has no model {self.model} (404): check the name",
-        }
-        return status_line(status, error_text(body), self.where, lines), False

@@ -16,8 +16,8 @@ from ..core.events import Call, Usage
 from ..core.recorded_data import replace
 from ..schemes.messages import Reply
 from ..tools.plain_data import well_formed
-from .provider_client import AGAIN, Json, call_of, cut_off, garbled, one_line, own_key, stop_reason
-from .retrying import Passing, length_ending
+from .provider_client import Json, broken_off, call_of, garbled, one_line, own_key, stop_reason
+from .retrying import length_ending
 
 STOPS = {
     "end_turn": "end",
@@ -44,47 +44,40 @@ _PASSING = ("api_error", "overloaded_error", "rate_limit_error", "timeout_error"
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
-def reply(
-    events: Iterable[Mapping[str, Any]],
-    model: str = "",
-    on_text: Callable[[str], object] = lambda text: None,
-    binding: str = "",
-    tools: Mapping[str, str] = {},
-) -> Reply:
-    """Return the reply that the events hold; `binding` is the digest that its thinking is bound to.
-
-    `tools` are the names of tools by the short form that they were sent in.
-    Raises ModelError if they are not whole, as Passing if they ended too early.
-    """
-    draft = _Draft(on_text, model, binding, tools)
-    return draft.finished(any(map(draft.add, events)))
-
-
 @dataclass
-class _Draft:
+class ReplyDraft:
     """What has come so far of one reply."""
 
     on_text: Callable[[str], object]
     model: str
-    bound: str
+    binding: str
+    """The digest that its thinking is bound to, "" if it is not."""
     tools: Mapping[str, str]
+    """The names of tools, by the short form that they were sent in."""
     started: bool = False
     content: list[Json] = field(default_factory=list)
     open: bool = False
     pieces: dict[str, list[str]] = field(default_factory=dict)
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
     stop: str = ""
     refusal: str = ""
     category: str = ""
     tokens: dict[str, int] = field(default_factory=dict)
 
-    def add(self, event: Mapping[str, Any]) -> bool:
+    def reply(self, events: Iterable[Mapping[str, Any]]) -> Reply:
+        """Return the reply that the events hold.
+
+        Raises ModelError if they are not whole, as Passing if they ended too early.
+        """
+        return self._finished(any(map(self._add, events)))
+
+    def _add(self, event: Mapping[str, Any]) -> bool:
         """Add one event. Raises ModelError if it does not fit what came before."""
         in_block = self.open and event.get("index") == len(self.content) - 1
         at_block = self.started and not self.open and event.get("index") == len(self.content)
         match event:
             case {"type": "error"}:
-                raise _broken_off(event)
+                raise _api_error(event)
             case {"type": "message_start", "message": dict(message)} if not self.started:
                 self.started = True
                 self._count(message.get("usage"))
@@ -105,21 +98,19 @@ class _Draft:
                 raise garbled(f"{kind} where it does not belong")
         return False
 
-    def finished(self, ended: bool) -> Reply:
-        if not ended:
-            raise cut_off()
-        stop = stop_reason(self.stop, STOPS)
+    def _finished(self, ended: bool) -> Reply:
+        stop = stop_reason(self.stop if ended else "", STOPS)
         content = [block for block in self.content if sendable(block)]
-        asked = [block for block in content if block["type"] == "tool_use"]
-        if stop != "tools":
-            content = without_calls(content, stop)
-        calls = tuple(self.calls[block["id"]] for block in asked if stop == "tools")
+        calls = tuple(self.calls) if stop == "tools" else ()
         if len({call.id for call in calls}) < len(calls):
             raise garbled("two calls with one id")
+        if stop != "tools":
+            content = without_calls(content, stop)
         text = "".join(block["text"] for block in content if block["type"] == "text")
-        ending = ending_text(stop, [block["name"] for block in asked], self.category, self.refusal)
+        lost = [call.tool for call in self.calls]
+        ending = ending_text(stop, lost, self.category, self.refusal)
         raw: Json = {"anthropic": self.model, "content": content}
-        raw |= {"bound": self.bound} if self.bound else {}
+        raw |= {"bound": self.binding} if self.binding else {}
         raw |= {"paused": True} if stop == "paused" else {}
         return Reply(
             text=text,
@@ -160,11 +151,10 @@ class _Draft:
         self.open = False
         if block["type"] == "tool_use":
             pieces = self.pieces.get("partial_json") or [json.dumps(block.get("input") or {})]
-            block["name"] = self.tools.get(block["name"], block["name"])
-            call = call_of(block["id"], block["name"], "".join(pieces))
-            block["input"] = call.arguments
+            call = call_of(block["id"], block["name"], "".join(pieces), self.tools)
+            block["name"], block["input"] = call.tool, call.arguments
             arguments = {own_key(key): value for key, value in call.arguments.items()}
-            self.calls[call.id] = replace(call, arguments=arguments)
+            self.calls.append(replace(call, arguments=arguments))
             return
         for key, pieces in self.pieces.items():
             block[key] = well_formed(str(block.get(key) or "") + "".join(pieces))
@@ -188,13 +178,11 @@ class _Draft:
         return Usage(fresh + written + cached, output, cached, written)
 
 
-def _broken_off(event: Mapping[str, Any]) -> ModelError:
-    why, kind = "without saying why", ""
+def _api_error(event: Mapping[str, Any]) -> ModelError:
     match event.get("error"):
         case {"type": str(kind), "message": str(message)}:
-            why = one_line(f"{kind}: {message}")
-    line = f"the API broke off its reply ({why}); {AGAIN}"
-    return Passing(line) if kind in _PASSING else ModelError(line)
+            return broken_off("the API", one_line(f"{kind}: {message}"), kind in _PASSING)
+    return broken_off("the API", "", False)
 
 
 # -- how a reply ended -----------------------------------------------------------------------

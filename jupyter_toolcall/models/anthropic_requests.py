@@ -7,13 +7,13 @@ what each Claude model can do.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Literal
 
+from ..core.digests import digest
 from ..core.events import Call
 from ..schemes.messages import Assistant, Message, Request, Result, Results, Sent, User
 from ..tools.plain_data import well_formed
@@ -333,9 +333,7 @@ def declared(request: Request, target: Target) -> Declared:
     named = _named(request.messages) if by_name else {}
     base, revealed, added = _placed(sent, named, target.inline)
     if target.strategy == "resend" or not base:
-        offered = {tool.name for tool in request.tools}
-        newest = newest_tools(request).items()
-        return Declared([_declaration(tool) for name, tool in newest if name in offered])
+        return Declared([*map(_declaration, newest_tools(request))])
     defined = {tool["name"] for tools in added.values() for tool in tools}
     waiting = all_tools.keys() - base.keys() - defined if by_name else set[str]()
     # One is declared from the start: whether a first deferred tool changes what the API puts
@@ -400,16 +398,10 @@ def _declaration(tool: Sent) -> Json:
 # The newest models bind a block of thinking to all that was before it, and refuse a request whose
 # beginning was edited. If the API cannot be asked to drop such blocks, they are left out here.
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
-_LENGTH = 32
-
 
 def bound_to(body: Json) -> str:
     """Return what the thinking of the reply to a request is bound to, as a digest."""
-    prefix = _Prefix(body)
-    for turn in body["messages"]:
-        prefix.add(turn)
-    return prefix.digest()
+    return reduce(_extended, body["messages"], _beginning(body))
 
 
 def without_moved_thinking(body: Json, bindings: Mapping[int, str]) -> list[Json]:
@@ -417,32 +409,28 @@ def without_moved_thinking(body: Json, bindings: Mapping[int, str]) -> list[Json
 
     `bindings` has what the thinking of the model's turns was bound to, by their index.
     """
-    prefix, turns = _Prefix(body), list[Json]()
+    prefix, turns = _beginning(body), list[Json]()
     for index, turn in enumerate(body["messages"]):
-        moved = turn["role"] == "assistant" and bindings.get(index) != prefix.digest()
+        moved = turn["role"] == "assistant" and bindings.get(index) != prefix
         content = without_thinking(turn["content"]) if moved else turn["content"]
         turns.append({**turn, "content": content})
-        prefix.add(turns[-1])
+        prefix = _extended(prefix, turns[-1])
     return turns
+
+
+def _beginning(body: Json) -> str:
+    """Return the digest of what a body has before its messages."""
+    return _extended("", {part: body.get(part) for part in ("model", "tools", "system")})
+
+
+def _extended(prefix: str, part: Json) -> str:
+    """Return the digest of the beginning of a body with one more part, such as a turn."""
+    return digest("binding", prefix, _unmarked(part))
 
 
 def without_thinking(content: Iterable[Json]) -> list[Json]:
     """Return the blocks of a turn that are no thinking."""
     return [block for block in content if "thinking" not in block.get("type", "")]
-
-
-class _Prefix:
-    """The beginning of a body, as a digest that grows with each turn."""
-
-    def __init__(self, body: Json) -> None:
-        self._hash = hashlib.sha256()
-        self.add({part: body.get(part) for part in ("model", "tools", "system")})
-
-    def add(self, part: Json) -> None:
-        self._hash.update(_ENCODER.encode(_unmarked(part)).encode())
-
-    def digest(self) -> str:
-        return self._hash.hexdigest()[:_LENGTH]
 
 
 def _unmarked(value: Any) -> Any:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.text import nearest
+from ..core.text import aligned_lines, nearest
 from ..schemes.messages import Model, Reply, Request
 
 IN_PLACE = "JUPYTER_TOOLCALL_RECORDED"
@@ -26,12 +27,12 @@ CHOSEN = "JUPYTER_TOOLCALL_MODEL"
 class Provider:
     """Where models come from, and what is needed to use one here."""
 
-    make: str | Callable[[str], Model]
-    """`module.Class` of this package, or a function: called with the model's name if it has one."""
+    make: Callable[[str], Model]
+    """Returns the model of a name, "" for the model that is the provider's name."""
     what: str
     """What its models are, in a few words."""
-    names: Callable[[], tuple[str, ...]] = tuple
-    """The models that are worth naming; there may be others."""
+    names: Callable[[Path], Iterable[str]] = lambda folder: ()
+    """The models that are worth naming in a notebook of this folder; there may be others."""
     word: str = "NAME"
     """What to write behind the colon; "" if the provider's name is a model."""
     keys: tuple[str, ...] = ()
@@ -39,16 +40,13 @@ class Provider:
     module: str = ""
     """What has to be installed, and the extra of this package that brings it."""
     extra: str = ""
+    without_names: str = ""
+    """Why it cannot be used where it names no model."""
 
     @property
     def live(self) -> bool:
         """Whether its models are outside of this package, and may reply differently elsewhere."""
         return bool(self.keys or self.module)
-
-    @property
-    def is_whole_name(self) -> bool:
-        """Whether the provider's name alone is a model."""
-        return not self.word
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Return why it cannot be used, "" if it can."""
@@ -83,16 +81,14 @@ def model_named(model: Model | str | None) -> Model | None:
     model = str(model)
     name, _, inner = model.partition(":")
     provider = PROVIDERS.get(name)
-    if provider is None or not (provider.word if inner else provider.is_whole_name):
+    if provider is None or bool(provider.word) != bool(inner):
         patterns = ", ".join(map(_pattern, PROVIDERS))
         raise UsageError(
             f"{model!r} is no model; there are {patterns}, and functions.{nearest(name, PROVIDERS)}"
         )
     if notebook and provider.live:
         return _imported("recorded.StandIn", model, notebook)
-    if callable(provider.make):
-        return provider.make(inner)
-    return _imported(provider.make, *([inner] if provider.word else []))
+    return provider.make(inner)
 
 
 def _imported(path: str, *arguments: object) -> Model:
@@ -104,7 +100,7 @@ def _imported(path: str, *arguments: object) -> Model:
 
 def is_name(text: str) -> bool:
     """Return whether a text is meant as a model's name, and not as a variable's."""
-    return ":" in text or (text in PROVIDERS and PROVIDERS[text].is_whole_name)
+    return ":" in text or (text in PROVIDERS and not PROVIDERS[text].word)
 
 
 def _pattern(provider: str) -> str:
@@ -112,10 +108,10 @@ def _pattern(provider: str) -> str:
     return f"{provider}:{word}" if word else provider
 
 
-def _names(provider: str) -> tuple[str, ...]:
+def _names(provider: str, folder: Path) -> list[str]:
     """Return the names of a provider's models that are worth naming."""
     details = PROVIDERS[provider]
-    return tuple(f"{provider}:{name}" for name in details.names()) if details.word else (provider,)
+    return [f"{provider}:{name}" for name in details.names(folder)] if details.word else [provider]
 
 
 def default(environment: Mapping[str, str]) -> str:
@@ -161,23 +157,27 @@ LAST = "person"
 _CLAUDES = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        "anthropic.Claude",
+        partial(_imported, "anthropic.Claude"),
         "Claude, by Anthropic's API",
-        lambda: _CLAUDES,
+        lambda folder: _CLAUDES,
         keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     ),
     "openai": Provider(
-        "openai.OpenAI",
+        partial(_imported, "openai.OpenAI"),
         "OpenAI's API, or any server that speaks its chat completions",
         keys=("OPENAI_API_KEY", "OPENAI_BASE_URL"),
         module="openai",
         extra="openai",
     ),
     "recorded": Provider(
-        "recorded.Recorded", "what --record kept, or a notebook's own sessions", word="FILE"
+        partial(_imported, "recorded.Recorded"),
+        "what --record kept, or a notebook's own sessions",
+        lambda folder: recordings(folder),
+        word="FILE",
+        without_names="there is none in this folder",
     ),
     "scripted": Provider(
-        _scripted, "a script: offline, the same each time", lambda: tuple(_scripts())
+        _scripted, "a script: offline, the same each time", lambda folder: _scripts()
     ),
     LAST: Provider(
         lambda name: Person(), "you play the model: each turn waits for your reply", word=""
@@ -198,11 +198,10 @@ def models(environment: Mapping[str, str], folder: Path) -> Iterator[Listed]:
     A key is never looked at.
     """
     for name, provider in PROVIDERS.items():
-        lacks, models = provider.lacks(environment), _names(name)
-        if name == "recorded":
-            models = tuple(f"recorded:{file}" for file in recordings(folder))
-            lacks = "" if models else "there is none in this folder"
-        for model in models or (_pattern(name),):
+        lacks, names = provider.lacks(environment), _names(name, folder)
+        if not names:
+            lacks, names = lacks or provider.without_names, [_pattern(name)]
+        for model in names:
             yield Listed(model, lacks, provider.what)
 
 
@@ -212,15 +211,13 @@ def table(rows: Iterable[Listed], chosen: str) -> str:
     for row in rows:
         star = "*" if row.name == chosen else " "
         lines.append((f"{star} {row.name}", f"no: {row.lacks}" if row.lacks else "yes", row.what))
-    first, second = (max(len(line[column]) for line in lines[1:]) for column in (0, 1))
-    return "\n".join(f"{name:{first}}  {usable:{second}}  {what}" for name, usable, what in lines)
+    return "\n".join(aligned_lines(lines, range(3)))
 
 
 def completions(folder: Path) -> list[str]:
     """Return what may be completed behind `-m`."""
-    names = [name for provider in PROVIDERS for name in _names(provider)]
-    open_ended = [f"{name}:" for name, provider in PROVIDERS.items() if provider.word]
-    return [*names, *(f"recorded:{name}" for name in recordings(folder)), *open_ended]
+    names = [name for provider in PROVIDERS for name in _names(provider, folder)]
+    return [*names, *(f"{name}:" for name, provider in PROVIDERS.items() if provider.word)]
 
 
 def recordings(folder: Path) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from ..core.errors import ModelError
 from ..schemes.messages import Reply, Request
@@ -19,7 +20,6 @@ from .provider_client import (
     error_text,
     http_client,
     read_to_end,
-    status_line,
 )
 from .retrying import Passing, Patience
 
@@ -52,7 +52,7 @@ class OpenAI(ProviderClient):
     A call raises ModelError where there is no reply.
     """
 
-    provider = "openai"
+    provider, key_name = "openai", "OPENAI_API_KEY"
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class OpenAI(ProviderClient):
         return openai, openai.OpenAIError
 
     def _read(self, parts: Iterable[str], body: Json, tools: Mapping[str, str]) -> Reply:
-        return wire.reply(parts, self.on_text, self.keep_thoughts, tools)
+        return wire.ReplyDraft(self.on_text, self.keep_thoughts, tools).reply(parts)
 
     def _stream(self, body: Json) -> Iterator[str]:
         completions = self._client.chat.completions.with_streaming_response
@@ -134,20 +134,17 @@ class OpenAI(ProviderClient):
         return super()._refused(error)
 
     def _refusal(self, status: int, body: object) -> tuple[str, bool]:
-        code, message, where = wire.error_code(body), error_text(body), self.where
-        lines = {
-            401: f"{where} refuses the key (401): check OPENAI_API_KEY",
-            403: f"the key may not use {self.model} at {where} (403)",
-            404: f"{where} has no model {self.model}, or no chat completions (404): check both",
-        }
+        code, (line, _) = wire.error_code(body), super()._refusal(status, body)
         if code in _CONTEXT or status == 413:
             too_long = f"the conversation is too long for {self.model} ({status})"
-            lines[status] = f"{too_long}: begin a new session"
+            line = f"{too_long}: begin a new session"
         elif code == "insufficient_quota":
-            lines[status] = f"the account at {where} has no credit left ({status})"
-        elif "reasoning_content" in message and status not in lines:
-            message += "; OpenAI(MODEL, keep_thoughts=True) sends it"
-        return status_line(status, message, where, lines), code in wire.FINAL
+            line = f"the account at {self.where} has no credit left ({status})"
+        elif status == 404:
+            line += " and the address, which may have no chat completions"
+        elif "reasoning_content" in error_text(body):
+            line += ", OpenAI(MODEL, keep_thoughts=True) sends reasoning_content"
+        return line, code in wire.FINAL
 
     def _unreached(self, cause: str) -> ModelError:
         if cause == "ConnectError" and _is_private(self.base_url):
@@ -184,14 +181,11 @@ def _url(base_url: str | None, environment: Mapping[str, str]) -> str:
     The servers that people run have theirs under /v1.
     """
     url = base_url or environment.get("OPENAI_BASE_URL") or OFFICIAL
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url.strip())
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        parts, is_valid = SplitResult("", "", "", "", ""), False
-    if not is_valid:
-        raise ModelError(f"the base URL is no address of a server; write it such as {_HINT}")
-    return parts._replace(path=parts.path.rstrip("/") or "/v1").geturl()
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts._replace(path=parts.path.rstrip("/") or "/v1").geturl()
+    raise ModelError(f"the base URL is no address of a server; write it such as {_HINT}")
 
 
 def _is_private(url: str) -> bool:

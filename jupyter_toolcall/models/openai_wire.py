@@ -18,14 +18,14 @@ from typing import Any
 from ..core.digests import digest
 from ..core.errors import ModelError
 from ..core.events import Call, Usage
+from ..core.json_data import parsed_texts
 from ..schemes.messages import Assistant, Message, Reply, Request, Result, Results, Sent, User
 from ..tools.plain_data import well_formed
 from .provider_client import (
-    AGAIN,
     GO_ON,
     Json,
+    broken_off,
     call_of,
-    cut_off,
     error_text,
     garbled,
     json_object,
@@ -33,7 +33,7 @@ from .provider_client import (
     newest_tools,
     stop_reason,
 )
-from .retrying import Passing, may_pass
+from .retrying import may_pass
 
 THOUGHTS = ("reasoning_content", "reasoning")
 """The fields in which servers send what a model thinks aloud, the usual one first."""
@@ -47,9 +47,7 @@ def body(request: Request, model: str, *, usage: bool, options: Mapping[str, Any
 
     `usage` asks for the count of tokens, `options` are fields of the API beside ours.
     """
-    offered = {tool.name for tool in request.tools}
-    # Each stands where it first stood: a server's cache has what it read before.
-    tools = [tool for name, tool in newest_tools(request).items() if name in offered]
+    tools = newest_tools(request)
     # What is too long for a tool's description stands in the system message.
     long = (f"The tool {tool.name}: {tool.description.strip()}" for tool in tools if _is_long(tool))
     system = _message("system", "\n\n".join(filter(str.strip, (request.system, *long))))
@@ -133,10 +131,7 @@ def _answer(result: Result) -> Json:
 
 def _error(text: str) -> str:
     """Return a content that says that it is an error: there is no field which would."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        data = None
+    [data] = parsed_texts([text])
     has_error = isinstance(data, dict) and "error" in data
     return text if has_error else json.dumps({"error": text}, ensure_ascii=False)
 
@@ -177,21 +172,6 @@ def payloads(parts: Iterable[bytes]) -> Iterator[str]:
                 yield _decoded(line[5:].strip())
 
 
-def reply(
-    payloads: Iterable[str],
-    on_text: Callable[[str], object] = lambda text: None,
-    keep_thoughts: bool = False,
-    tools: Mapping[str, str] = {},
-) -> Reply:
-    """Return the reply that the chunks hold.
-
-    `tools` are the names of tools by the short form that they were sent in.
-    Raises ModelError if they are not whole, as Passing if they ended too early.
-    """
-    draft = _Draft(on_text, keep_thoughts, tools)
-    return draft.finished(any(map(draft.add, payloads)))
-
-
 @dataclass
 class _CallDraft:
     id: str = ""
@@ -226,7 +206,7 @@ class _CallDraft:
 
 
 @dataclass
-class _Draft:
+class ReplyDraft:
     """What has come so far of one reply.
 
     OpenAI numbers the calls of a reply, sends an id and a name with the first piece and nothing
@@ -235,9 +215,10 @@ class _Draft:
     piece. So which call a piece belongs to depends on all that it says.
     """
 
-    on_text: Callable[[str], object]
-    keep_thoughts: bool
-    tools: Mapping[str, str]
+    on_text: Callable[[str], object] = lambda text: None
+    keep_thoughts: bool = False
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """The names of tools, by the short form that they were sent in."""
     pieces: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The pieces of its texts, by the field of the API that they came in."""
     calls: list[_CallDraft] = field(default_factory=list)
@@ -245,16 +226,23 @@ class _Draft:
     stop: str = ""
     usage: Usage | None = None
 
-    def add(self, payload: str) -> bool:
+    def reply(self, payloads: Iterable[str]) -> Reply:
+        """Return the reply that the chunks hold.
+
+        Raises ModelError if they are not whole, as Passing if they ended too early.
+        """
+        return self._finished(any(map(self._add, payloads)))
+
+    def _add(self, payload: str) -> bool:
         """Add one chunk. Raises ModelError if it says that the server failed."""
         if payload == DONE:
             return True
         chunk = json_object(payload) if payload else {}
         match chunk:
             case {"error": error} if error:
-                raise broken_off(error)
+                raise server_error(error)
             case {"message": _} | {"detail": _} if not chunk.get("choices"):
-                raise broken_off(chunk)
+                raise server_error(chunk)
             case {"usage": dict(usage)}:
                 self.usage = _usage(usage)
         for choice in _dicts(chunk.get("choices")):
@@ -267,21 +255,14 @@ class _Draft:
             self.stop = _text(choice.get("finish_reason")) or self.stop
         return False
 
-    def finished(self, ended: bool) -> Reply:
+    def _finished(self, ended: bool) -> Reply:
         calls = tuple(
-            call_of(
-                well_formed(call.id),
-                self.tools.get(call.name, well_formed(call.name)),
-                "".join(call.pieces),
-            )
-            for call in self.calls
+            call_of(call.id, call.name, "".join(call.pieces), self.tools) for call in self.calls
         )
         texts = {name: well_formed("".join(parts)) for name, parts in self.pieces.items()}
         text, refusal = texts.get("content", ""), texts.get("refusal", "")
         # Text that was sent whole, by a server that gives no reasons, has nothing to run.
         reason = self.stop or ("stop" if ended and not calls and text else "")
-        if not reason:
-            raise cut_off()
         stop = stop_reason(reason, STOPS)
         if stop in ("end", "tools"):
             # Many servers say `stop` when they sent calls.
@@ -372,12 +353,11 @@ FINAL = ("insufficient_quota", "invalid_request_error")
 """The errors that no later attempt mends."""
 
 
-def broken_off(error: object) -> ModelError:
+def server_error(error: object) -> ModelError:
     """Return what an error within a stream means."""
-    line = f"the server broke off its reply ({error_text(error) or 'without saying why'}); {AGAIN}"
     code = error.get("code") if isinstance(error, dict) else None
     passes = may_pass(code if isinstance(code, int) else 500, {})
-    return Passing(line) if passes and error_code(error) not in FINAL else ModelError(line)
+    return broken_off("the server", error_text(error), passes and error_code(error) not in FINAL)
 
 
 def error_code(body: object) -> str:

@@ -16,11 +16,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from ..core.errors import ModelError
 from ..core.events import Call
-from ..core.text import printable
+from ..core.recorded_data import replace
 from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
 from ..tools.plain_data import well_formed
@@ -35,7 +35,6 @@ GO_ON = "Go on."
 """Said for the person where the model has to speak twice: no API continues the model's turn."""
 NO_KEY = "none"
 """The key for a server that asks for none: the SDK wants one."""
-_PORTS = {"http": 80, "https": 443}
 _SHORT = 6
 """A header's value of so many characters is no secret."""
 
@@ -50,6 +49,8 @@ class ProviderClient(ABC):
 
     provider = ""
     """Its name in front of a model's."""
+    key_name = ""
+    """The variable of the environment that holds the key."""
 
     def __init__(
         self,
@@ -96,10 +97,6 @@ class ProviderClient(ABC):
         """Return the reply that the parts hold; `tools` are names of tools by their short form."""
 
     @abstractmethod
-    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
-        """Return what an HTTP status means, in one line, and whether it is final."""
-
-    @abstractmethod
     def _connected(self) -> Any:
         """Return the SDK's client, with the key of the environment."""
 
@@ -122,6 +119,18 @@ class ProviderClient(ABC):
     def where(self) -> str:
         """The API's name in an error."""
         return "the API"
+
+    def _refusal(self, status: int, body: object) -> tuple[str, bool]:
+        """Return what an HTTP status means and what to do, and whether it is final."""
+        where, busy = self.where, f"too many requests for now ({status}), wait a little"
+        other = f"{where} is busy or down" if status >= 500 else f"{where} refused the request"
+        lines = {
+            401: f"{where} refuses the key (401): check {self.key_name}",
+            403: f"the key may not use {self.model} at {where} (403)",
+            404: f"{where} has no model {self.model} (404): check the name",
+            **dict.fromkeys((408, 409, 429), busy),
+        }
+        return lines.get(status, f"{other} ({status})"), False
 
     def _unreached(self, cause: str) -> ModelError:
         return Passing(f"the connection to {self.where} failed ({cause}); {AGAIN}")
@@ -170,6 +179,7 @@ class ProviderClient(ABC):
         """Return the error for a response with an HTTP status of failure."""
         status, headers = error.status_code, error.response.headers
         line, final = self._refusal(status, error.body)
+        line = ": ".join(filter(None, (line, error_text(error.body))))
         if final or not may_pass(status, headers):
             return ModelError(line)
         return Passing(f"{line}; {AGAIN}", asked_wait(headers, time.time()))
@@ -194,12 +204,14 @@ def same_server_only(response: Any) -> None:
     HTTP client sends along wherever it is redirected to: so the person names each server. It is
     given to the HTTP client as a hook, which runs before the redirect is followed.
     """
+    import httpx2
+
     if not response.has_redirect_location:
         return
-    origin = _server(str(response.url))
+    origin = _server(response.url)
     try:
-        target = _server(urljoin(str(response.url), response.headers["location"]))
-    except ValueError:
+        target = _server(response.url.join(response.headers["location"]))
+    except httpx2.InvalidURL:
         target = "no address"
     if target != origin:
         raise ModelError(
@@ -208,10 +220,9 @@ def same_server_only(response: Any) -> None:
         )
 
 
-def _server(url: str) -> str:
-    parts = urlsplit(url)
-    port = parts.port or _PORTS.get(parts.scheme)
-    return printable(f"{parts.scheme}://{parts.hostname or ''}:{port}")
+def _server(url: Any) -> str:
+    """Return the scheme, host and port of an HTTP client's URL, which has no default port."""
+    return f"{url.scheme}://{url.netloc.decode()}"
 
 
 def http_client(owner: object, make: Callable[..., Any]) -> Any:
@@ -233,19 +244,6 @@ def read_to_end(parts: Iterable[object]) -> None:
 
 
 # -- errors ----------------------------------------------------------------------------------
-
-
-def status_line(
-    status: int, message: str, where: str, own_lines: Mapping[int, str] | None = None
-) -> str:
-    """Return what an HTTP status means, and what to do; `own_lines` are a provider's own."""
-    lines = {
-        **dict.fromkeys((408, 409, 429), f"too many requests for now ({status}), wait a little"),
-        **(own_lines or {}),
-    }
-    other = f"{where} is busy or down" if status >= 500 else f"{where} refused the request"
-    line = lines.get(status, f"{other} ({status})")
-    return f"{line}: {message}" if message else line
 
 
 def error_text(body: object) -> str:
@@ -300,9 +298,14 @@ def tools_sent(request: Request) -> list[Sent]:
     return [*request.first, *new]
 
 
-def newest_tools(request: Request) -> dict[str, Sent]:
-    """Return the newest definition of each tool by name, in the order in which they first came."""
-    return {tool.name: tool for tool in tools_sent(request)}
+def newest_tools(request: Request) -> list[Sent]:
+    """Return the newest definition of each tool on offer, in the order in which they first came.
+
+    A server's cache has what it read before, so that a tool stands where it first stood.
+    """
+    newest = {tool.name: tool for tool in tools_sent(request)}
+    offered = {tool.name for tool in request.tools}
+    return [tool for name, tool in newest.items() if name in offered]
 
 
 def as_sent(tool: ToolDefinition, turn: int) -> Sent:
@@ -313,25 +316,36 @@ def as_sent(tool: ToolDefinition, turn: int) -> Sent:
 # -- the reply -------------------------------------------------------------------------------
 
 
-def call_of(call_id: str, tool: str, text: str) -> Call:
-    """Return a call with these arguments; one that cannot be read strictly is broken."""
+def call_of(call_id: str, name: str, text: str, tools: Mapping[str, str]) -> Call:
+    """Return a call with the arguments in a text; where they cannot be read strictly it is broken.
+
+    `tools` are the names of tools, by the short form that they were sent in.
+    """
+    call = Call(well_formed(call_id), tools.get(name, well_formed(name)))
     try:
-        return Call(call_id, tool, parse_arguments(text))
+        return replace(call, arguments=parse_arguments(text))
     except ValueError as error:
-        return Call(call_id, tool, {}, str(error))
+        return replace(call, broken=str(error))
 
 
 def stop_reason(reason: str, stops: Mapping[str, str]) -> str:
-    """Return a provider's stop reason as one of ours. Raises ModelError for an unknown one."""
+    """Return a provider's stop reason as one of ours.
+
+    Raises Passing for "", since the stream ended before the reply did; ModelError for an unknown
+    reason.
+    """
+    if not reason:
+        raise Passing(f"the model's reply was cut off before its end; {AGAIN}")
     if reason not in stops:
         name = well_formed(reason[:80])
         raise ModelError(f"the model stopped for an unknown reason: {name}; {AGAIN}")
     return stops[reason]
 
 
-def cut_off() -> Passing:
-    """Return the error for a stream that ended before the reply did."""
-    return Passing(f"the model's reply was cut off before its end; {AGAIN}")
+def broken_off(where: str, why: str, passes: bool) -> ModelError:
+    """Return the error for a stream in which the API says that it failed."""
+    line = f"{where} broke off its reply ({why or 'without saying why'}); {AGAIN}"
+    return Passing(line) if passes else ModelError(line)
 
 
 def garbled(what: str) -> ModelError:

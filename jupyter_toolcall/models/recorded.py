@@ -10,11 +10,11 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from ..core.secrets import Hide
 from ..core.text import visible_text
 from ..schemes.messages import (
     Assistant,
-    Message,
     Model,
     Reply,
     Request,
@@ -119,11 +118,7 @@ class Recorded:
         numbers = [turn.number for course in self.courses for turn in course.turns]
         if not numbers:
             return "holds no turn"
-        if number < min(numbers):
-            return f"begins with turn {min(numbers)}, and turn {number} came before"
-        if number > max(numbers):
-            return f"ends after turn {max(numbers)}, and turn {number} was asked for"
-        return f"has no turn {number}"
+        return f"holds turns {min(numbers)} to {max(numbers)}, and turn {number} was asked for"
 
 
 class StandIn(Recorded):
@@ -157,8 +152,8 @@ def _courses(path: str, name: str) -> tuple[tuple[Course, ...], str, str]:
     if part or file.suffix == NOTEBOOK or file.read_bytes().startswith(journal):
         replies = import_module("..session.notebook_replies", __package__)
         return replies.courses(file, name, part), "", ""
-    tape, note = recording_file.read_tape(file, name)
-    return tape.courses, note, digest("tape", *map(repr, tape.courses))[:12]
+    tape = recording_file.read_tape(file, name)
+    return tape.courses, tape.note, digest("tape", *map(repr, tape.courses))[:12]
 
 
 class Recording:
@@ -189,7 +184,8 @@ class Recording:
     ) -> None:
         self.model, self.path, self.clock = model, Path(path), clock
         self.file = name or str(path)
-        self._tape, self.note = recording_file.open_tape(self.path, self.file)
+        self._tape = recording_file.open_tape(self.path, self.file)
+        self.note = self._tape.note
         self._unwritten = b""
 
     def __getattr__(self, name: str) -> Any:
@@ -231,7 +227,7 @@ class Recording:
         """Write what is not written yet, and read what another cell has added to the file."""
         self._write()
         if not self.path.exists() or self.path.stat().st_size != self._tape.size:
-            self._tape, _ = recording_file.open_tape(self.path, self.file)
+            self._tape = recording_file.open_tape(self.path, self.file)
 
     @property
     def _name(self) -> str:
@@ -240,10 +236,10 @@ class Recording:
 
     def _record(self, course: Course, request: Request, reply: Reply) -> None:
         at = datetime.fromtimestamp(self.clock(), UTC).isoformat(timespec="seconds")
-        tape = self._tape
+        courses = self._tape.courses
         try:
             data = recording_file.line(course, request, reply, self._name, at)
-            if course is not tape.courses[-1]:
+            if course is not courses[-1]:
                 data["after"] = course.last.number
             if server := server_digest(self.model):
                 data["server"] = server
@@ -251,10 +247,10 @@ class Recording:
                 data["body"] = digest("body", self.model.body(request))
             data = redacting(os.environ)(data)
             self._unwritten = recording_file.line_bytes(data)
-            courses = recording_file.with_line(tape.courses, data)
+            courses = (*recording_file.with_line(courses, data),)
         except (TypeError, ValueError) as error:
             raise ModelError(f"the model's reply cannot be written down: {error}") from error
-        self._tape = replace(tape, courses=(*courses,))
+        self._tape = replace(self._tape, courses=courses)
         self._write()
 
     def _write(self) -> None:
@@ -262,13 +258,13 @@ class Recording:
         if not self._unwritten:
             return
         try:
-            size = recording_file.append_line(self.path, self._tape, self._unwritten)
+            size = recording_file.append_line(self.path, self._tape.size, self._unwritten)
         except OSError as error:
             raise ModelError(
                 f"the reply is here, and {self.file} cannot be written ({error.strerror}); "
                 "make room, and go on: nobody is asked twice"
             ) from None
-        self._tape, self._unwritten = replace(self._tape, whole=size, size=size), b""
+        self._tape, self._unwritten = replace(self._tape, size=size), b""
 
 
 # -- the first difference between a request and the recorded one ------------------------------
@@ -278,27 +274,33 @@ AROUND = 24
 """Characters that are quoted before a difference."""
 WIDEST = 72
 NOTHING = "nothing"
-Fact = tuple[str, str | tuple[str, ...] | None]
-"""Something that a model was sent: what it is, and its text. A journal keeps only parts of the text
-of a result; None stands for any text."""
+Text = str | tuple[str, ...] | None
+"""The text of something that a model was sent. A journal keeps only parts of the text of a result,
+a tuple of them; None stands for any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a request leaves a course: after how many equal messages, and what differs."""
+    """Something that a model was sent, and is sent now, after so many equal messages."""
 
     index: int
     what: str
-    was: str = ""
-    now: str = ""
+    was: Text
+    now: Text
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is no difference."""
+        if isinstance(self.was, tuple):
+            return all(part in _shown(self.now) for part in self.was)
+        return self.was in (None, self.now)
 
     def __str__(self) -> str:
         """Both texts are quoted from a little before the first character that differs."""
-        pairs = zip(self.was, self.now, strict=False)
-        shorter = min(len(self.was), len(self.now))
+        was, now = _shown(self.was), _shown(self.now)
+        pairs, shorter = zip(was, now, strict=False), min(len(was), len(now))
         start = max(0, next((i for i, (a, b) in enumerate(pairs) if a != b), shorter) - AROUND)
-        was, now = _quoted(self.was, start), _quoted(self.now, start)
-        return f"{self.what}: recorded {was}, now {now}"
+        return f"{self.what}: recorded {_quoted(was, start)}, now {_quoted(now, start)}"
 
 
 def _quoted(text: str, start: int) -> str:
@@ -314,21 +316,20 @@ def difference(
 
     What was recorded had its secrets hidden, so they are hidden in what differs too.
     """
-    if turn is None:
-        before = request.messages[: len(course.messages)]
-        return message_difference(course.messages, before, hide)
-    messages = course.messages[: turn.message_count]
-    return message_difference(messages, request.messages, hide) or _offer_difference(
-        turn, request, hide
-    )
+    compared = _compared_messages(course, turn, request, hide)
+    if turn is not None:
+        compared = chain(compared, _compared_offers(turn, request, hide))
+    return next((part for part in compared if not part.fits), None)
 
 
-def message_difference(
-    kept: Sequence[KeptMessage], messages: Sequence[Message], hide: Hide
-) -> Difference | None:
-    """Return where messages first differ from those of a recording."""
+def _compared_messages(
+    course: Course, turn: Turn | None, request: Request, hide: Hide
+) -> Iterator[Difference]:
+    """Yield what the messages say that are not the same."""
+    count = len(course.messages) if turn is None else turn.message_count
+    messages = request.messages[:count] if turn is None else request.messages
     tools: dict[str, str] = {}
-    for index, (was, sent) in enumerate(zip_longest(kept, messages)):
+    for index, (was, sent) in enumerate(zip_longest(course.messages[:count], messages)):
         now = sent and without_raw(sent)
         if was != now:
             now = now and message_of(hide(message_json(now)))
@@ -337,22 +338,20 @@ def message_difference(
                 # In XML the results of all calls are one text.
                 parts = tuple(part for outcome in was.results for part in outcome.parts)
                 recorded, current = [("the results", parts)], [("the results", now.text)]
-            for old, new in zip_longest(recorded, current, fillvalue=("", "")):
-                if old[0] != new[0]:
-                    texts = (
-                        ": ".join(filter(None, (what, _shown(text)))) for what, text in (old, new)
-                    )
-                    return Difference(index, f"message {index + 1}", *texts)
-                if not _fits(old[1], str(new[1])):
-                    return Difference(index, old[0], _shown(old[1]), _shown(new[1]))
+            for (what, old), (other, new) in zip_longest(recorded, current, fillvalue=("", "")):
+                if what != other:
+                    # A message of another kind, or none at all.
+                    sides = (what, _shown(old)), (other, _shown(new))
+                    old, new = (": ".join(filter(None, side)) for side in sides)
+                    what = f"message {index + 1}"
+                yield Difference(index, what, old, new)
         if isinstance(was, Assistant):
             tools |= {call.id: call.tool for call in was.calls}
-    return None
 
 
-def _facts(message: KeptMessage | None, tools: Mapping[str, str]) -> list[Fact]:
+def _facts(message: KeptMessage | None, tools: Mapping[str, str]) -> list[tuple[str, Text]]:
     """Return what a message says; `tools` are the tools of the calls before it, by their ids."""
-    facts: list[Fact] = []
+    facts: list[tuple[str, Text]] = []
     match message:
         case User(text):
             facts = [("the prompt", text)]
@@ -370,17 +369,14 @@ def _facts(message: KeptMessage | None, tools: Mapping[str, str]) -> list[Fact]:
     return facts
 
 
-def _fits(kept: str | tuple[str, ...] | None, text: str) -> bool:
-    return all(part in text for part in kept) if isinstance(kept, tuple) else kept in (None, text)
-
-
-def _shown(text: str | tuple[str, ...] | None) -> str:
+def _shown(text: Text) -> str:
     return ", ".join(text) if isinstance(text, tuple) else text or ""
 
 
-def _offer_difference(turn: Turn, request: Request, hide: Hide) -> Difference | None:
+def _compared_offers(turn: Turn, request: Request, hide: Hide) -> Iterator[Difference]:
+    """Yield what the system text and the tools say that are not the same."""
     offered = None if turn.offered is None else ", ".join(turn.offered)
-    pairs = [
+    texts = [
         ("the system text", turn.system, request.system),
         ("the tools", offered, ", ".join(tool.name for tool in request.tools)),
     ]
@@ -391,8 +387,7 @@ def _offer_difference(turn: Turn, request: Request, hide: Hide) -> Difference | 
             continue
         for key, text in (("description", str), ("parameters", encode)):
             what = f"the {key} of tool {tool.name}"
-            pairs.append((what, text(was.get(key, "")), text(hidden[key])))
-    for what, old, new in pairs:
-        if old not in (None, new, hide(new)):
-            return Difference(len(request.messages), what, old, hide(new))
-    return None
+            texts.append((what, text(was.get(key, "")), text(hidden[key])))
+    for what, old, new in texts:
+        if old != new:
+            yield Difference(len(request.messages), what, old, hide(new))

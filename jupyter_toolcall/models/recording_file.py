@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from ..core.digests import encode
 from ..core.errors import ModelError, UsageError
 from ..core.events import Call
 from ..core.json_data import json_data, mapped
@@ -94,10 +94,9 @@ class Course:
 
     def turn(self, number: int) -> Turn | None:
         """Return a turn by its number: 1 is a session's first."""
-        at = number - self.turns[0].number if self.turns else -1
-        if 0 <= at < len(self.turns) and self.turns[at].number == number:
-            return self.turns[at]
-        return next((turn for turn in self.turns if turn.number == number), None)
+        # Numbers grow from turn to turn, and a course may have thousands.
+        at = bisect_left(self.turns, number, key=lambda turn: turn.number)
+        return next((turn for turn in self.turns[at : at + 1] if turn.number == number), None)
 
     def then(self, turn: Turn, new: Sequence[KeptMessage]) -> Course:
         """Return the course with one more turn, and the messages that were new in its request."""
@@ -133,16 +132,7 @@ def line(course: Course, request: Request, reply: Reply, model: str, at: str) ->
 
 def same_definition(was: Json | None, now: Json) -> bool:
     """Return whether two definitions are one, whatever the order of their keys."""
-    return was == now or (was is not None and encode(_sorted(was)) == encode(_sorted(now)))
-
-
-def _sorted(data: Any) -> Any:
-    match data:
-        case Mapping():
-            return {str(key): _sorted(data[key]) for key in sorted(data, key=str)}
-        case list() | tuple():
-            return [_sorted(item) for item in data]
-    return data
+    return was == now or (was is not None and json_data(was) == json_data(now))
 
 
 def without_raw(message: Message) -> Message:
@@ -169,39 +159,11 @@ def message_json(message: Message) -> Json:
 def line_bytes(data: Json) -> bytes:
     """Return a line as bytes. Raises ValueError and TypeError for what is no JSON."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    try:
-        return text.encode() + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(data, allow_nan=False).encode() + b"\n"
+    # Half of a character becomes `\\ud83e`, which is its escape in JSON too.
+    return text.encode(errors="backslashreplace") + b"\n"
 
 
 # -- lines as a course --------------------------------------------------------------------
-
-
-def read_courses(data: bytes, where: str) -> tuple[tuple[Course, ...], int]:
-    """Return the courses that the whole lines hold, the newest last, and how many bytes they are.
-
-    A question beside the conversation is a course of its own, and so is the conversation after it:
-    they share the turns before. Only the end can be torn. Raises UsageError, which names the line,
-    if another line is no turn.
-    """
-    courses, whole = [Course()], 0
-    # Only this ends a line: JSON may hold other ends as they are.
-    lines = data.split(b"\n")
-    for number, text in enumerate(lines, 1):
-        last = number == len(lines)
-        if text.strip():
-            try:
-                courses = with_line(courses, json.loads(text.decode()))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                if last and (courses[-1].turns or _BEGINS.startswith(text[: len(_BEGINS)])):
-                    break
-                why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:80]
-                raise UsageError(
-                    f"{where} is no recording: line {number} is no turn ({why})"
-                ) from None
-        whole += len(text) + (not last)
-    return (*courses,), whole
 
 
 def with_line(courses: Sequence[Course], data: Json) -> list[Course]:
@@ -244,11 +206,12 @@ def message_of(data: Json, before: Turn = _BEFORE) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """What a file holds: its courses, the bytes of its whole lines, and all its bytes."""
+    """What a file holds: its courses, the newest last, and how many bytes the whole lines are."""
 
     courses: tuple[Course, ...]
-    whole: int = 0
-    size: int = 0
+    size: int
+    note: str = ""
+    """That the last line is torn, "" where it is whole."""
 
 
 def new_tape(folder: Path, name: str) -> Path:
@@ -266,62 +229,75 @@ def new_tape(folder: Path, name: str) -> Path:
     return path
 
 
-def open_tape(path: Path, name: str) -> tuple[Tape, str]:
-    """Return what a file holds, and a note about it; the file is made if there is none.
+def open_tape(path: Path, name: str) -> Tape:
+    """Return what a file holds; the file is made if there is none.
 
     A torn last line is cut. Raises UsageError for a file that is no recording, or that
     cannot be written.
     """
     try:
-        with path.open("ab"):
-            tape, note = read_tape(path, name)
-            if note:
-                os.truncate(path, tape.whole)
+        with path.open("ab") as file:
+            tape = read_tape(path, name)
+            if tape.note:
+                file.truncate(tape.size)
     except OSError as error:
         raise UsageError(f"{name} cannot be written ({error.strerror})") from None
-    return replace(tape, size=tape.whole), note
+    return tape
 
 
-def read_tape(path: Path, name: str) -> tuple[Tape, str]:
-    """Return what a file holds, and a note where its last line is torn ("" where it is whole).
+def read_tape(path: Path, name: str) -> Tape:
+    """Return what the whole lines of a file hold: only the last one can be torn.
 
-    Raises UsageError for what is no recording, and OSError.
+    A question beside the conversation is a course of its own, and so is the conversation after it:
+    they share the turns before. Raises UsageError, which names the line, if another line is no
+    turn, and OSError.
     """
-    data = path.read_bytes()
-    tape = Tape(*read_courses(data, name), len(data))
-    if tape.whole == tape.size:
-        return tape, ""
-    count = len({turn.number for course in tape.courses for turn in course.turns})
+    courses, size = [Course()], 0
+    # Only this ends a line: JSON may hold other ends as they are.
+    lines = path.read_bytes().split(b"\n")
+    for number, text in enumerate(lines, 1):
+        last = number == len(lines)
+        if text.strip():
+            try:
+                courses = with_line(courses, json.loads(text.decode()))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                if last and (courses[-1].turns or _BEGINS.startswith(text[: len(_BEGINS)])):
+                    return Tape((*courses,), size, _torn_note(courses, name))
+                why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"[:80]
+                raise UsageError(
+                    f"{name} is no recording: line {number} is no turn ({why})"
+                ) from None
+        size += len(text) + (not last)
+    return Tape((*courses,), size)
+
+
+def _torn_note(courses: Sequence[Course], name: str) -> str:
+    count = len({turn.number for course in courses for turn in course.turns})
     turns = f"{count_text(count, 'turn')} before it {'is' if count == 1 else 'are'}"
-    return tape, f"the last line of {name} is torn and is left out; {turns} whole"
+    return f"the last line of {name} is torn and is left out; {turns} whole"
 
 
-def append_line(path: Path, tape: Tape, line: bytes) -> int:
-    """Put a line at the end of a file and on the disk; return how many bytes there are now.
+def append_line(path: Path, size: int, line: bytes) -> int:
+    """Put a line at the end of a file of this size and on the disk; return its new size.
 
     Raises OSError, and then nothing of the line is there; ModelError where another
     process has written to the file.
     """
-    with path.open("ab", buffering=0) as file:
-        before = os.fstat(file.fileno()).st_size
-        if before != tape.size:
+    # Unbuffered: a buffer would be written again when the file is closed.
+    with path.open("a+b", buffering=0) as file:
+        if file.seek(0, os.SEEK_END) != size:
             raise ModelError(f"{path.name} was changed by another program while the model answered")
-        whole = line if _ended(path, before) else b"\n" + line
+        file.seek(max(0, size - 1))
+        is_ended = file.read() in (b"", b"\n")
+        unwritten = memoryview(line if is_ended else b"\n" + line)
         try:
-            unwritten = memoryview(whole)
             while unwritten:
                 unwritten = unwritten[file.write(unwritten) :]
             os.fsync(file.fileno())
         except OSError:
-            os.ftruncate(file.fileno(), before)
+            file.truncate(size)
             raise
-    return before + len(whole)
-
-
-def _ended(path: Path, size: int) -> bool:
-    with path.open("rb") as file:
-        file.seek(max(0, size - 1))
-        return file.read() in (b"", b"\n")
+        return file.tell()
 
 
 # -- what never reaches a recording: secrets of the environment, and what looks like a key ---------

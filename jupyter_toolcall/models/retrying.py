@@ -11,6 +11,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
@@ -141,17 +142,16 @@ def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
 
     Reads `retry-after-ms`, and `retry-after` as seconds or a date (RFC 9110, 10.2.3).
     """
-    ms = _seconds(headers.get("retry-after-ms"))
-    if ms is not None:
-        return ms / 1000
-    text = headers.get("retry-after")
-    seconds = _seconds(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        return max(parsedate_to_datetime(text).timestamp() - now, 0)
-    except (ValueError, OverflowError):
-        return None
+    readings: tuple[tuple[str, Callable[[str], float]], ...] = (
+        ("retry-after-ms", lambda text: float(text) / 1000),
+        ("retry-after", float),
+        ("retry-after", lambda text: max(parsedate_to_datetime(text).timestamp() - now, 0)),
+    )
+    for name, seconds_in in readings:
+        with suppress(KeyError, ValueError, OverflowError):
+            if 0 <= (seconds := seconds_in(headers[name])) < math.inf:
+                return seconds
+    return None
 
 
 def may_pass(status: int, headers: Mapping[str, str]) -> bool:
@@ -161,11 +161,3 @@ def may_pass(status: int, headers: Mapping[str, str]) -> bool:
     """
     answer = {"true": True, "false": False}.get(headers.get("x-should-retry", ""))
     return answer if answer is not None else status in (408, 409, 429) or status >= 500
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None

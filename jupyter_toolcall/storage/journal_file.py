@@ -260,16 +260,15 @@ def _handle_of_writer(location: JournalLocation, existing: Journal | None) -> Jo
     release = location.files.lock(location.path)
     if release is None:
         return None
-    try:
-        return _locked_handle(location, existing, release)
-    except BaseException:
-        release()
-        raise
+    with contextlib.ExitStack() as held:
+        held.callback(release)
+        return _locked_handle(location, existing, held)
 
 
 def _locked_handle(
-    location: JournalLocation, existing: Journal | None, release: Callable[[], object]
+    location: JournalLocation, existing: Journal | None, held: contextlib.ExitStack
 ) -> JournalHandle:
+    """Return the journal of a file whose lock is held, and take over what is `held`."""
     data, seal = location.files.read(location.path) or b"", location.seal
     on_disk, valid = _valid_prefix(data, seal)
     journal, lines = on_disk, list[str]()
@@ -282,6 +281,7 @@ def _locked_handle(
         journal, lines = existing, list(existing.lines(seal, on_disk))
     torn_path = location.path.with_suffix(".torn")
     writer = Writer(_mended(location, data, valid, torn_path), valid)
+    held.callback(writer.close)
     for text in [location.header] * (valid == 0) + lines:
         writer(text, "soon")
     journal.write_to(writer, seal)
@@ -296,11 +296,8 @@ def _locked_handle(
         f"{doubt[:1].upper()}{doubt[1:]}.": bool(doubt) and seal is not None,
     }
 
-    def close() -> None:
-        writer.close()
-        release()
-
     note = " ".join(note for note, applies in notes.items() if applies)
+    close = held.pop_all().close
     return JournalHandle(journal, note, close, writer.write_waiting, doubt=doubt)
 
 

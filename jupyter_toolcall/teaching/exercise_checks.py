@@ -5,14 +5,21 @@ An expression is code of the exercise's author, and runs with the rights of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
+from queue import Empty, SimpleQueue
+from time import monotonic
 from traceback import walk_tb
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.interface_text import joined, t
+from ..core.interrupts import Hold, end_thread, interruptible
 from ..core.text import LINES, nearest, printable, shortened_text
 from ..models.scripted import Scripted
 from ..session.session import Session
@@ -23,13 +30,16 @@ from ..tools.value_copies import private
 from .exercise_file import Check, Exercise
 from .guesses import Points
 from .panel_rows import Task
-from .time_limit import OutOfTime, with_time_limit
 
+T = TypeVar("T")
 MIME = "application/vnd.jupyter-toolcall.check+json"
 EXPRESSION = "<check>"
 """The file of an expression, in tracebacks."""
 LIMIT = 5.0
 """Seconds that one check may take."""
+AGAIN, SOON, GIVEN_UP = 0.2, 0.01, 1.0
+"""Seconds: from one exception that ends code to the next, to the next look whether one can be
+raised, and until the thread is given up."""
 COPIED = ("calls", "objects", "outputs", "text")
 """The members of a session of which an expression gets copies."""
 BRANCHES = 8
@@ -114,13 +124,13 @@ class CheckContext:
         """Return copies of the values that have these names."""
         values = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
         # A variable that has the name of a session or of an output may hold something older.
-        taken = {"session", *values}
+        own_names = {"session", *values}
         if self.session is not None:
             values["session"] = CheckedSession(self.session)
-            taken |= self.session.state.opened.outputs.keys()
+            own_names |= self.session.state.opened.outputs.keys()
             if names & self.session.state.outputs.keys():
                 values = {**self.session.outputs, **values}
-        for name in names & self.variables.keys() - taken:
+        for name in names & self.variables.keys() - own_names:
             value = self.variables[name]
             is_session = isinstance(value, Session)
             values[name] = CheckedSession(value) if is_session else private(value)[0]
@@ -300,6 +310,58 @@ def _code(text: str) -> str:
     """Return a text as code in one line; nothing in it can end the code."""
     line = " ".join(text.replace("`", "'").split())
     return f"`{shortened_text(line, 120)}`"
+
+
+# -- code that ends at a time limit: it runs in a thread that can be given up -----------------
+
+
+class OutOfTime(Exception):
+    """The time limit is over."""
+
+
+def with_time_limit(seconds: float, function: Callable[[], T]) -> T:
+    """Return what a function returns, which runs in a thread of its own.
+
+    Raises OutOfTime if it takes longer, KeyboardInterrupt if a person interrupts it, and what the
+    function raises.
+    """
+    # A thread can be given up: no interrupt has to find its way out of foreign code in this one.
+    ends: SimpleQueue[Callable[[], T]] = SimpleQueue()
+    may_end = threading.Lock()
+
+    def run() -> None:
+        with contextlib.suppress(SystemExit):
+            try:
+                result = function()
+                end = lambda: result  # noqa: E731
+            except BaseException as error:
+                end = partial(_raise, error)
+            with may_end:
+                ends.put(end)
+
+    thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
+    end: Callable[[], T] | None = None
+    # An interrupt anywhere but in the wait would leave the thread, or a lock of Python's own.
+    with Hold():
+        thread.start()
+        try:
+            with contextlib.suppress(Empty):
+                end = interruptible(ends.get, True, seconds)
+        finally:
+            # The code may catch what is raised in it, and a call into C has to end first.
+            last = monotonic() + GIVEN_UP
+            while thread.is_alive() and monotonic() < last:
+                with may_end:
+                    has_ended = end is not None or not ends.empty()
+                    is_raised = has_ended or end_thread(thread.ident or 0)
+                thread.join(AGAIN if is_raised else SOON)
+    if end is None:
+        raise OutOfTime
+    return end()
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 # -- pages, and the results that notebooks show ---------------------------------------------

@@ -16,7 +16,7 @@ from jupyter_toolcall import Session, Tool, Toolbox, cli
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.evaluation import SCHEMES, Ideal, Run, Task, compare, table, tasks_in
-from jupyter_toolcall.evaluation.comparison import Tokens, as_sent, served, tokens
+from jupyter_toolcall.evaluation.request_tokens import Tokens, as_sent, served, tokens
 from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.schemes import scheme_named
 from jupyter_toolcall.schemes.messages import Reply, Request

@@ -21,8 +21,8 @@ from jupyter_toolcall import Toolbox, cli
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.evaluation import Run, Task, compare, tasks_in
-from jupyter_toolcall.evaluation.plot import plot
-from jupyter_toolcall.evaluation.results_folder import ResultsFolder
+from jupyter_toolcall.evaluation.comparison import ResultsFolder
+from jupyter_toolcall.evaluation.run_table import plot
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.executors import executor_named
 from tests.standin.openai_api import KEY, MODEL, StandIn

@@ -107,11 +107,11 @@ def test_each_byte_of_chat_completions_up_to_the_reason_is_needed(name: str) -> 
     turn = CHAT_TURNS[name]
     usage = {"prompt_tokens": 9, "completion_tokens": 9}
     sent = openai_turns.stream(turn, usage, map(str, count()))
-    whole = openai_wire.reply(payloads(turn, sent))
+    whole = openai_wire.ReplyDraft().reply(payloads(turn, sent))
     came = 0
     for place in range(len(sent)):
         try:
-            outcome: Reply | str = openai_wire.reply(payloads(turn, sent[:place]))
+            outcome: Reply | str = openai_wire.ReplyDraft().reply(payloads(turn, sent[:place]))
         except ModelError as error:
             outcome = str(error)
         check_cut("openai", outcome, whole, sent[place:])

@@ -457,7 +457,7 @@ def test_an_edited_branch_leaves_the_recording_where_it_says_something_new(tape:
 def test_a_recording_that_is_at_its_end_says_so(tape: Path) -> None:
     session = fries_session(Recorded(tape, name="tape.jsonl")).tell(PROMPT)
     told = refusal(lambda: session.tell("And now?"))
-    assert told.startswith("tape.jsonl ends after turn 8, and turn 9 was asked for.\n")
+    assert told.startswith("tape.jsonl holds turns 1 to 8, and turn 9 was asked for.\n")
 
 
 # -- recording goes on ---------------------------------------------------------------------
@@ -512,7 +512,7 @@ def test_a_branch_that_leaves_the_recording_is_recorded_elsewhere(tmp_path: Path
     assert line["turn"] == 3
     assert [*line["told"][0]] == ["user"]
     replayed = fries_session(Recorded(other), scheme="flat", outputs={})
-    assert "begins with turn 3" in refusal(lambda: replayed.tell("Peel."))
+    assert "holds turns 3 to 3, and turn 1 was asked for" in refusal(lambda: replayed.tell("Peel."))
 
 
 def test_two_recorders_of_one_file_take_turns(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_toolcall.core.interrupts import attempt
-from jupyter_toolcall.teaching.time_limit import OutOfTime, with_time_limit
+from jupyter_toolcall.teaching.exercise_checks import OutOfTime, with_time_limit
 
 
 def loop() -> None:
