@@ -115,10 +115,8 @@ def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
             )
         return call
     status = "running" if call_id in cursor.running else call.status if call is not None else ""
-    status_text = (
-        f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
-    )
-    raise NotYourTurn(f"{status_text}; without a result: {', '.join(state.open) or 'none'}")
+    what = f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
+    raise NotYourTurn(f"{what}; without a result: {', '.join(state.open) or 'none'}")
 
 
 def all_answered(cursor: Cursor) -> None:
