@@ -22,6 +22,10 @@ what to do. In a notebook an error is its message alone, without a traceback.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
+
 from .text import LINES, printable
 
 
@@ -105,3 +109,12 @@ def checked_text(text: object, what: str) -> str:
     if not isinstance(text, str):
         raise UsageError(f"{what} is {text!r:.60}, which is no text")
     return text
+
+
+def checked_path(path: object) -> Path:
+    """Return the path of a file. Raises UsageError for what no file can be named."""
+    if isinstance(path, str | os.PathLike) and "\0" not in os.fspath(path):
+        with suppress(UnicodeEncodeError):
+            os.fsencode(path)
+            return Path(path)
+    raise UsageError(f"{path!r:.60} is no path of a file")

@@ -87,9 +87,9 @@ def shortened_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: object, names: Iterable[str]) -> str:
     """Return a question that suggests the nearest of the names; "" if none is near."""
-    close = nearest_name(name, names)
+    close = nearest_name(name, names) if isinstance(name, str) else ""
     return f" Did you mean {close}?" if close else ""
 
 

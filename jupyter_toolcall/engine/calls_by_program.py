@@ -6,11 +6,12 @@ runs `call_tool` or records `tool_call_result` for each. `generate` only asks th
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, NotYourTurn, UsageError
-from ..core.events import Data, Failed, Finished, Outcome, Uses
+from ..core.events import Failed, Finished, Outcome, Uses
 from ..schemes.messages import Reply
 from ..schemes.scheme import completed
 from ..tools.invoke import error_text
@@ -52,22 +53,13 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
 
 
 def _run(cursor: Cursor, call: CallRecord) -> None:
-    status_text: dict[str, Any] = {"at": cursor.context.clock(), "by": "program"}
-    ended: Outcome | None = None
-    try:
+    # What does not fit fails, and a call of the scheme's own needs no approval.
+    with suppress(CallError):
         ready, of_scheme = cursor.prepared(call, cursor.state)
-    except CallError as error:
-        ended = Failed(str(error))
-    else:
-        if of_scheme and call.decided is None:
-            ended = Data(ready.tool.function(**ready.arguments))
-        elif not has_approval(cursor, call, ready):
+        if not (of_scheme and call.decided is None) and not has_approval(cursor, call, ready):
             cursor.decide(call.approval(ready.approval_digest), "program")
     cursor.supersede(call.id)
-    if ended is None:
-        run_now(cursor, call.id)
-    else:
-        cursor.write(Finished(call.id, ended), **status_text)
+    run_now(cursor, call.id)
 
 
 def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
@@ -123,10 +115,8 @@ def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
             )
         return call
     status = "running" if call_id in cursor.running else call.status if call is not None else ""
-    status_text = (
-        f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
-    )
-    raise NotYourTurn(f"{status_text}; without a result: {', '.join(state.open) or 'none'}")
+    what = f"call {call_id} is {status} already" if status else f"there is no call {call_id!r}"
+    raise NotYourTurn(f"{what}; without a result: {', '.join(state.open) or 'none'}")
 
 
 def all_answered(cursor: Cursor) -> None:

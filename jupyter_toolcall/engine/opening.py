@@ -58,7 +58,7 @@ def open_session(
     outputs: Mapping[str, Described],
     system: str,
     approve: Approve,
-    journal: Journal | str | Path | None,
+    journal: Journal | Path | None,
     breaks: str | Sequence[str] = (),
     max_turns: int | None = None,
     sharing: Sharing = NOT_CHOSEN,
@@ -109,7 +109,7 @@ def open_session(
         budget=budget,
         hooks=(BudgetHook(budget),) if budget is not None else (),
     )
-    if isinstance(journal, str | Path):
+    if isinstance(journal, Path):
         values.value_store, context.unreliable_reason = value_store(), key_problem()
     return context, _without_secrets(opened, context)
 
@@ -323,14 +323,14 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
 # -- files ---------------------------------------------------------------------------------
 
 
-def save_session(cursor: Cursor, path: str | Path) -> None:
+def save_session(cursor: Cursor, path: Path) -> None:
     """Write the journal as JSON Lines; expensive results go into the value store.
 
     Raises UsageError where there is no such folder.
     """
-    if not Path(path).resolve().parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {Path(path).parent}")
-    journal, path = cursor.context.journal, Path(path)
+    if not path.resolve().parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}")
+    journal = cursor.context.journal
     if not is_written(path):
         replace_file(path, journal.dumps(signer(journals_folder())))
     elif written_journal(path) is not journal:
@@ -341,7 +341,7 @@ def save_session(cursor: Cursor, path: str | Path) -> None:
 
 
 def load_session(
-    path: str | Path,
+    path: Path,
     toolbox: Toolbox,
     model: Model | str | None,
     scheme: str | Scheme | None,
@@ -354,8 +354,8 @@ def load_session(
 
     Raises BrokenJournal, which names the file; UsageError where it has another scheme.
     """
-    writes = is_written(Path(path))
-    journal = written_journal(Path(path)) if writes else _saved_journal(Path(path))
+    writes = is_written(path)
+    journal = written_journal(path) if writes else _saved_journal(path)
     context = reopen_session(
         journal, toolbox, model, scheme=scheme, inputs=inputs, approve=approve, where=str(path)
     )
@@ -400,14 +400,13 @@ def _saved_journal(path: Path) -> Journal:
     return journal
 
 
-def _new_journal(file: str | Path | None) -> Journal:
+def _new_journal(path: Path | None) -> Journal:
     """Return an empty journal, in memory or written to a file as it grows.
 
     Raises UsageError for a file that has a session.
     """
-    if file is None:
+    if path is None:
         return Journal()
-    path = Path(file)
     is_empty = not path.exists() or path.stat().st_size == 0
     journal = written_journal(path) if is_empty or is_written(path) else None
     if journal is None or len(journal):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal
 
 from ..core.errors import NotYourTurn, UsageError, checked_text
@@ -164,12 +165,8 @@ def next_turn(cursor: Cursor, calls: tuple[Written, ...] = ()) -> YourTurn:
 
 def _new(messages: Sequence[Message]) -> list[Message]:
     """Return the messages after the model's last reply."""
-    new: list[Message] = []
-    for message in reversed(messages):
-        if isinstance(message, Assistant):
-            break
-        new.insert(0, message)
-    return new
+    new = takewhile(lambda message: not isinstance(message, Assistant), reversed(messages))
+    return [*new][::-1]
 
 
 def _new_parts(cursor: Cursor, messages: Iterable[Message], prompt: str) -> Iterator[Told]:

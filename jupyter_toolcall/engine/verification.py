@@ -18,6 +18,7 @@ from .budget_hook import BudgetHook
 from .cursor import Cursor, SessionContext
 from .decisions import waiting_calls
 from .forks import replay_cursor
+from .outdated import outdated_reasons
 from .recorded_results import RecordedResults, server_tools, with_recorded_results
 from .replay import replay_recorded
 from .replay_queue import call_id_of
@@ -37,9 +38,8 @@ def first_difference(was: Any, now: Any, path: str = "") -> str:
             differ = (n for n in range(len(was)) if was[n] != now[n])
             index = next(differ, 0)
             return first_difference(was[index], now[index], f"{path}.{index}".strip("."))
-    return (
-        f"{path or 'it'} was {visible_text(repr(was), 120)}, and is {visible_text(repr(now), 120)}"
-    )
+    before, after = (visible_text(repr(data), 120) for data in (was, now))
+    return f"{path or 'it'} was {before}, and is {after}"
 
 
 def _outcome_text(data: dict[str, Any]) -> str:
@@ -85,9 +85,8 @@ def verify_cursor(cursor: Cursor) -> Verification:
     path = cursor.context.journal.path(cursor.head)
     replayed = replay_cursor(Cursor(_copy(cursor.context, path), cursor.head), None, fresh=True)
     calls, at_servers = len(cursor.state.order), server_tools(cursor.context.toolbox)
-    from_record = sum(
-        call.started is not None for call in cursor.state.all_calls() if call.tool in at_servers
-    )
+    ran = (call.tool for call in cursor.state.all_calls() if call.started is not None)
+    from_record = sum(tool in at_servers for tool in ran)
     try:
         replay_recorded(replayed)
     except Absent as error:
@@ -160,6 +159,10 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
                 return f"{_where(was, cursor)} cannot run here: {visible_text(message, 300)}"
         if was.id != now.id:
             difference = first_difference(to_json(was.event), to_json(now.event))
+            if isinstance(was.event, Started | Decided):
+                # Their digests tell a person nothing, but why these differ.
+                reasons = outdated_reasons(cursor.context, cursor.state).calls
+                difference = reasons.get(was.event.call_id, difference)
             return f"{_where(was, cursor)}: {difference}"
     return ""
 

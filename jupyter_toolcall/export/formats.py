@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import UsageError
+from ..core.errors import UsageError, checked_path
 from ..core.secrets import hiding
 from ..core.text import nearest
 from ..tools.plain_data import well_formed
@@ -71,7 +71,7 @@ def format_named(path: Path, to: str | None) -> Format:
     """Return a format, by its name or by the ending of a file. Raises UsageError."""
     names = ", ".join(FORMATS)
     if to is not None:
-        if to not in FORMATS:
+        if to not in [*FORMATS]:
             raise UsageError(f"no format {to!r:.60}; there are {names}.{nearest(to, FORMATS)}")
         return FORMATS[to]
     name = path.name.lower()
@@ -101,6 +101,6 @@ def export(
     A file that is there is overwritten where an export made it and nobody changed it since,
     or with `force`. Raises UsageError.
     """
-    at = Path(path).expanduser()
+    at = checked_path(path).expanduser()
     write(at, text(session, format_named(at, to).name), force)
     return at

@@ -394,19 +394,20 @@ def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText
             if text.strip():
                 yield MessageText("Model", text)
         case events.Finished() | events.Decided() as event if call_id := events.ended_call(event):
-            state, how = state_at(journal, entry.id), ""
-            if isinstance(event, events.Finished) and event.by == "program":
-                how = "your program gave its result"
-            elif isinstance(event, events.Decided) and event.decision == "answer":
-                how = "you gave its result"
+            by_program = isinstance(event, events.Finished) and event.by == "program"
             if draft.wants_call(call_id):
-                yield from _ended(draft, state.calls[call_id], how)
+                how = "your program gave its result" if by_program else ""
+                yield from _ended(draft, state_at(journal, entry.id).calls[call_id], how)
 
 
 def _ended(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call did; `how` says who gave its result in the place of its tool."""
-    how = how or ("its tool asked you for input" if call.rounds else "")
-    is_tool = call.tool in draft.cursor.context.toolbox
+    answered = "you gave its result" if call.status == "answered" else ""
+    how = how or answered or ("its tool asked you for input" if call.rounds else "")
+    is_own = call.tool in [tool.name for tool in draft.cursor.offer.own]
+    is_tool = call.tool in draft.cursor.context.toolbox or (
+        bool(call.started or how) and not is_own
+    )
     if isinstance(call.outcome, (events.Failed, events.Interrupted)):
         yield Line(comments=(call_line(call),))
     elif is_tool and how:
@@ -437,9 +438,8 @@ def _saved(draft: Draft) -> Iterator[Line]:
         is_object = not is_data(opened[name])
         code = _object(draft, str(value)) if is_object else _data(draft, name, value)
         to = name if is_name(name) else f"output_{number}"
-        yield Line(
-            assigned([to], code), () if to == name else (visible_text(f"The output {name}"),)
-        )
+        comments = () if to == name else (visible_text(f"The output {name}"),)
+        yield Line(assigned([to], code), comments)
 
 
 def _object(draft: Draft, name: str) -> Code:

@@ -75,7 +75,8 @@ def model_named(model: Model | str | None) -> Model | None:
     While a notebook is verified, what it recorded stands in for models that are not here.
     """
     notebook = os.environ.get(IN_PLACE, "")
-    if model is None or callable(model):
+    # A class is no model: called with a request, it would make an instance.
+    if model is None or (callable(model) and not isinstance(model, type)):
         live = bool(notebook) and hasattr(model, "body")
         return _imported("recorded.StandIn", model, notebook) if live else model
     model = str(model)

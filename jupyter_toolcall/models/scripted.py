@@ -52,7 +52,8 @@ class Scripted:
 
     def __init__(self, items: Iterable[Item], name: str = "scripted") -> None:
         # One text is one reply, and not one for each of its letters.
-        self.items = tuple(map(_turn, [items] if isinstance(items, str) else items))
+        turns: Any = [items] if isinstance(items, str) or not isinstance(items, Iterable) else items
+        self.items = tuple(map(_turn, turns))
         self.name = name
         self._selects = any(tool == SELECT for _, calls in self.items for tool, _ in calls)
 
@@ -67,7 +68,7 @@ class Scripted:
         if turn >= len(self.items):
             return Reply()
         texts, items = self.items[turn]
-        if missing := self._tools_to_select(request):
+        if missing := self._tools_to_select(request, turn):
             items = ((SELECT, {"tools": missing}), *items)
         calls = tuple(
             Call(call_id(request.turn, index, len(items)), tool, filled(arguments, request.newest))
@@ -75,7 +76,7 @@ class Scripted:
         )
         return Reply("\n".join(texts), calls, "tools" if calls else "end")
 
-    def _tools_to_select(self, request: Request) -> list[str]:
+    def _tools_to_select(self, request: Request, turn: int) -> list[str]:
         """Return what has to be selected before this turn's calls: their tools, and later ones.
 
         A script that calls `selectTools` selects by itself, and may forget a tool on purpose.
@@ -83,7 +84,6 @@ class Scripted:
         if self._selects or SELECT not in [tool.name for tool in request.tools]:
             return []
         missing = {tool.name for tool in request.deferred}
-        turn = request.turn + request.beside - request.client_turns
         if all(tool not in missing for tool, _ in self.items[turn][1]):
             return []
         wanted = (tool for _, calls in self.items[turn:] for tool, _ in calls)

@@ -124,14 +124,14 @@ class Rule:
     _validators: Mapping[str, Draft202012Validator] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.decision not in _DECISIONS:
+        if self.decision not in [*_DECISIONS]:
             names = ", ".join(_DECISIONS)
             raise UsageError(f"{self.decision!r:.60} is no decision of a rule; there are {names}")
-        if not isinstance(self.tool, str):
-            raise UsageError(f"{self.tool!r:.60} is no name of a tool; give its name as a text")
+        checked_text(self.tool, "the tool of a rule")
         checked_text(self.reason, "the reason of a rule")
-        for label in self.origins or ():
-            if label not in LABELS or isinstance(self.origins, str):
+        listed = isinstance(self.origins, list | tuple | set | frozenset | None)
+        for label in (self.origins or ()) if listed else (self.origins,):
+            if label not in LABELS or not listed:
                 what = f"{label!r:.60} is no origin of a value"
                 raise UsageError(f"{what}; origins=[...] of {', '.join(LABELS)}")
         if self.scope not in get_args(Scope):
@@ -394,7 +394,7 @@ def approval_policy(approve: Approve) -> Policy:
 
     Raises UsageError for what is no policy: an unknown name, or a list of other things than pairs.
     """
-    if callable(approve) and not isinstance(approve, Rule):
+    if callable(approve) and not isinstance(approve, Rule | type):
         return approve
     return RulePolicy((*_rules(approve),))
 

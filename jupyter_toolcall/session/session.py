@@ -25,7 +25,7 @@ from ..core.branches import (
     name_branch,
 )
 from ..core.call_record import CallRecord
-from ..core.errors import UsageError, checked_text
+from ..core.errors import UsageError, checked_path, checked_text
 from ..core.events import MAX_RESULT, Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import lineage
@@ -141,7 +141,7 @@ class Session:
             outputs=outputs or {},
             system=system,
             approve=approve,
-            journal=journal,
+            journal=journal if isinstance(journal, Journal | None) else checked_path(journal),
             breaks=breaks,
             max_turns=max_turns,
             executor=executor,
@@ -275,6 +275,8 @@ class Session:
 
     def approve_all(self, calls: Mapping[Any, str]) -> Self:
         """Approve exactly these calls, each by its approval digest, or none; as `decide`."""
+        if not isinstance(calls, Mapping):
+            raise UsageError(f"{calls!r:.60} is no dict from calls to their approval digests")
         decisions.decide_all(self.cursor, {id_of(call): calls[call] for call in calls}, "approve")
         return self
 
@@ -318,7 +320,7 @@ class Session:
             at: A call or its id, after which it continues, or the id of an entry. None:
                 the head of this session.
         """
-        return self.at(forks.fork_cursor(self.cursor, at and id_of(at)))
+        return self.at(forks.fork_cursor(self.cursor, at if at is None else id_of(at)))
 
     def replay(self, at: Any = None, fresh: bool = False) -> Self:
         """Return a session that replays what is recorded. Nothing happens before `run`.
@@ -332,7 +334,7 @@ class Session:
                 shows what differs.
         """
         self.cursor.refresh()
-        return self.at(forks.replay_cursor(self.cursor, at and id_of(at), fresh))
+        return self.at(forks.replay_cursor(self.cursor, at if at is None else id_of(at), fresh))
 
     def edit(self, call_id: Any, /, **arguments: Any) -> Self:
         """Return a session that replays this one with other arguments to one call.
@@ -613,7 +615,7 @@ class Session:
         """
         context, state = self.cursor.context, self.state
         variables = {**context.toolbox.variables, **state.variables}
-        return context.values.named(name, state, variables)
+        return context.values.named(str(name), state, variables)
 
     def deps(self, name: str, *, all: bool = False) -> tuple[str, ...]:
         """Return the objects that an object was made from, nearest first.
@@ -730,7 +732,8 @@ class Session:
             UsageError: The file has another scheme, or another process writes it.
         """
         described = inputs or {}
-        cursor = load_session(path, toolbox, model, scheme, described, approve, executor, jobs)
+        file = checked_path(path)
+        cursor = load_session(file, toolbox, model, scheme, described, approve, executor, jobs)
         return cls.here(cursor, "")
 
     def shown(self) -> Self:
@@ -745,7 +748,7 @@ class Session:
         Args:
             path: The file.
         """
-        save_session(self.cursor, path)
+        save_session(self.cursor, checked_path(path))
 
     def export(self, path: str | Path, to: str | None = None, *, force: bool = False) -> Path:
         """Write this branch to a file, and return its path.

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import BrokenJournal, ToolcallError, Unfinished
+from ..core.errors import BrokenJournal, ToolcallError, Unfinished, checked_path
 from ..core.events import Replied, from_json
 from ..core.journal import Journal
 from ..core.state_fold import state_at
@@ -71,7 +71,7 @@ def verify(path: str | Path, allow: bool = False) -> Verified:
         >>> str(verify("missing.ipynb"))
         'No such file or directory'
     """
-    path = Path(path)
+    path = checked_path(path)
     try:
         with damage_refused():
             return _journal(path) if path.suffix == ".jsonl" else _notebook(path, allow)

@@ -123,17 +123,24 @@ def _read_type(schema: dict[str, Any], note: Note) -> None:
 
 
 def _read_required(schema: dict[str, Any], note: Note) -> None:
-    """Read `required: true` in a property as draft 3 does: its object requires it."""
-    if isinstance(schema.get("required"), bool):
+    """Read `required: true` in a property as draft 3 does: its object requires it.
+
+    A name that is required and not described takes any value: otherwise no call could ever fit.
+    """
+    properties, required = schema.get("properties"), schema.get("required")
+    if isinstance(required, bool):
         del schema["required"]
-    properties = schema.get("properties")
-    parts = properties.items() if isinstance(properties, Mapping) else ()
+    if not isinstance(properties, Mapping):
+        return
+    listed, parts = required if isinstance(required, list) else [], properties.items()
     names = [k for k, part in parts if isinstance(part, Mapping) and part.get("required") is True]
     if names:
         note("required: true of a parameter is read as required of its object")
-        written = schema.get("required")
-        listed = written if isinstance(written, list) else []
         schema["required"] = [*listed, *(name for name in names if name not in listed)]
+    undescribed = [name for name in listed if isinstance(name, str) and name not in properties]
+    if undescribed and not isinstance(schema.get("additionalProperties"), Mapping):
+        note(f"what is required and not described takes any value: {', '.join(undescribed)}")
+        schema["properties"] = {**properties, **{name: {} for name in undescribed}}
 
 
 def _read_bounds(schema: dict[str, Any], note: Note) -> None:
@@ -228,8 +235,9 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
         )
     }
     for name, part in (item for found in branches.values() for b in found for item in b[0].items()):
-        different = properties.setdefault(name, part) != part
-        properties[name] = {"anyOf": [properties[name], part]} if different else properties[name]
+        described = properties.get(name) or part
+        is_other = part and part != described
+        properties[name] = {"anyOf": [described, part]} if is_other else described
     for branch in branches["allOf"]:
         required |= branch[1]
     choices = [branch for word in ("anyOf", "oneOf") for branch in branches[word]]

@@ -437,8 +437,7 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
     parameters = list(signature.parameters.values())
     if inspect.isroutine(action) and all(p.annotation is not p.empty for p in parameters):
         typed = next(iter(Toolbox(action)))
-        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-        is_any = takes_any and takes_more
+        is_any = takes_more and any(p.kind is p.VAR_KEYWORD for p in parameters)
         if set(names) <= set(property_names(typed.parameters)) and not is_any:
             return typed
     version = version_of(action)

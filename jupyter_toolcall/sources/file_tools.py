@@ -82,9 +82,8 @@ class Folder:
             raise CallError(f"{path} is no text file in UTF-8") from None
         all_lines = text.splitlines(keepends=True)
         chosen = "".join(all_lines[first_line - 1 : first_line - 1 + lines])
-        cut = (
-            {"cut": f"the first {LONGEST_TEXT:,} characters"} if len(chosen) > LONGEST_TEXT else {}
-        )
+        is_cut = len(chosen) > LONGEST_TEXT
+        cut = {"cut": f"the first {LONGEST_TEXT:,} characters"} if is_cut else {}
         return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(all_lines), **cut}
 
     def write(

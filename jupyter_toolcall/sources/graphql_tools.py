@@ -122,11 +122,9 @@ def _asked_schema(send: Send, address: str) -> Any:
     try:
         data = send(gql.introspection_query(""), {}).data
         names = [field["name"] for field in (data.get("__type") or {}).get("fields") or ()]
-        for name in ("directives", "appliedDirectives"):
-            # Servers that go beyond the standard list the directives of a field.
-            if name in names:
-                return send(gql.introspection_query(name), {}).data
-        return data
+        # Servers that go beyond the standard list the directives of a field.
+        listed = next((n for n in ("directives", "appliedDirectives") if n in names), "")
+        return send(gql.introspection_query(listed), {}).data if listed else data
     except CallError as error:
         raise DefinitionError(f"{address} did not tell its schema: {error}") from None
 

@@ -173,9 +173,8 @@ class _ServerTool:
     def tool(self) -> Tool:
         """Return the tool. Raises DefinitionError where its input schema is not valid."""
         item, address = self._item, self._connection.address
-        schema = readable_schema(
-            {"type": "object", "properties": {}, **item.get("inputSchema", {})}
-        )
+        sent = {"type": "object", "properties": {}, **item.get("inputSchema", {})}
+        schema = readable_schema(sent)
         try:
             checker = ArgumentChecker(self.name, schema)
         except (ValidationError, ValueError, RecursionError) as error:

@@ -158,10 +158,9 @@ def registered_kind(cls: type, kinds: Kinds) -> str | None:
             return kinds[base]
     if cls in _SCALARS:
         return None
-    for existing, name in kinds.items():
-        if (existing.__module__, existing.__qualname__) == (cls.__module__, cls.__qualname__):
-            return name
-    return None
+    path = cls.__module__, cls.__qualname__
+    named = (name for c, name in kinds.items() if (c.__module__, c.__qualname__) == path)
+    return next(named, None)
 
 
 def leaf_kind(value: object) -> str | None:
@@ -298,9 +297,8 @@ def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
     fitting = _subtypes(cls, kinds)
     if fitting and cls is not object:
         named = Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
-        return (
-            named if object not in kinds or not fields_of(cls) else named | _by_fields(cls, kinds)
-        )
+        has_fields = object in kinds and fields_of(cls)
+        return named | _by_fields(cls, kinds) if has_fields else named
     if _holds_objects(cls, kinds) or _needs_fields(cls):
         return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):

@@ -6,7 +6,9 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from types import FunctionType
 from typing import Any, TypeVar, overload
 
 from ..core.errors import DefinitionError
@@ -227,8 +229,7 @@ class Tool(ToolDefinition):
         """What runs beside its function, and so is part of its version, by role."""
         functions = {"resume": self.resume, "its check": self.validator}
         origin = self.origin or Origin(self.function)
-        for cls, method in origin.overriding:
-            functions[f"{cls.__name__}.{origin.name}"] = method
+        functions |= {f"{cls.__name__}.{origin.name}": f for cls, f in origin.overriding}
         return {role: function for role, function in functions.items() if function is not None}
 
     def parts(self) -> Mapping[str, str]:
@@ -404,7 +405,8 @@ def tool(
             it must only read.
 
     Returns:
-        The function itself, which is called as before.
+        The function itself, which is called as before; a copy of one that is marked otherwise
+        already, so that both can be tools.
 
     Raises:
         DefinitionError: it cannot be both read-only and destructive, or pure and external; `check`
@@ -446,11 +448,23 @@ def tool(
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         is_function = inspect.isroutine(marked) or isinstance(marked, functools.partial)
+        if is_function and getattr(marked, "__dict__", {}).get(_OPTIONS, options) != options:
+            marked = _copied(marked)
         if not is_function or attempt(setattr, marked, _OPTIONS, options)[1]:
             raise DefinitionError(f"@tool: {marked!r:.60} keeps no options; mark a function")
         return marked
 
     return mark if function is None else mark(function)
+
+
+def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does the same, and has attributes of its own."""
+    if not isinstance(function, FunctionType):
+        return functools.partial(function) if isinstance(function, functools.partial) else function
+    copied = FunctionType(function.__code__, function.__globals__, closure=function.__closure__)
+    for name in (*functools.WRAPPER_ASSIGNMENTS, "__defaults__", "__kwdefaults__", "__dict__"):
+        setattr(copied, name, copy(getattr(function, name)))
+    return copied
 
 
 def tool_options(function: Any) -> ToolOptions:

@@ -22,6 +22,8 @@ from .running_tool import InputRequired, OutcomeUnknown, described
 from .tool import Tool
 from .worker_code import check_code, dumps, sent_code
 
+_ITERATORS = (Iterator, AsyncIterator)
+
 
 @dataclass(frozen=True, slots=True)
 class ToolTask:
@@ -65,11 +67,7 @@ class ToolTask:
 
     def _pickled(self) -> bytes:
         """Return the pickled call. Raises NotRun, which names what has no pickle."""
-        iterators = {
-            cls: name
-            for cls, name in self.kinds.items()
-            if issubclass(cls, (Iterator, AsyncIterator))
-        }
+        iterators = {cls: kind for cls, kind in self.kinds.items() if issubclass(cls, _ITERATORS)}
         # One pickle of all: the objects are the same ones as among the arguments.
         call = self.function, self.first, self.arguments, iterators, self.objects
         pickled, raised = attempt(dumps, call)
@@ -101,7 +99,7 @@ def _result(
     try:
         result, description = described(lambda: invoke(function, first, arguments))
         cls = type(result)
-        if issubclass(cls, (Iterator, AsyncIterator)) and registered_kind(cls, kinds) is None:
+        if issubclass(cls, _ITERATORS) and registered_kind(cls, kinds) is None:
             return iterator_items(result), description
         return result, description
     except Absent as error:
@@ -199,11 +197,11 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
     """Run a task in a worker. Everything that the tool raises is in the end that it returns."""
     if isinstance(task, ToolTask):
         # The kernel holds the streams of its own process while it waits.
-        call = task.function, task.first, task.arguments, task.kinds, task.objects
-        return task.context.run(lambda: _end_of(task.tool, *call))
+        call: Call = task.function, task.first, task.arguments, task.kinds, task.objects
+        return task.context.run(_end_of, task.tool, call)
     try:
         check_code(task.version, task.code)
-        function, first, arguments, kinds, objects = pickle.loads(task.pickled)
+        call = pickle.loads(task.pickled)
     except NotRun as error:
         return TaskEnd(task.tool, error=error)
     except BaseException as error:
@@ -216,18 +214,16 @@ def run_task(task: ToolTask | SentTask) -> TaskEnd:
     printed = Prints()
     run = context_of(printed).run
     with stream_proxies():
-        end = run(_end_of, task.tool, function, first, arguments, kinds, objects)
+        end = run(_end_of, task.tool, call)
     return replace(end, prints=printed.text())
 
 
-def _end_of(
-    tool: str,
-    function: Callable[..., Any],
-    first: tuple[Any, ...],
-    arguments: Mapping[str, Any],
-    kinds: Kinds,
-    objects: Sequence[Any],
-) -> TaskEnd:
+Call = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any], Kinds, Sequence[Any]]
+"""A function, its arguments by position and by name, the types, and the objects among these."""
+
+
+def _end_of(tool: str, call: Call) -> TaskEnd:
+    function, first, arguments, kinds, objects = call
     result, description, where = None, "", ""
     error: BaseException | None = None
     try:

@@ -91,7 +91,10 @@ class Toolbox:
         parts = tuple(_flat(sources))
         self.sources = tuple(part for part in parts if not isinstance(part, Toolbox))
         more = (cls for part in parts if isinstance(part, Toolbox) for cls in part.types)
-        self.types: tuple[type, ...] = tuple(dict.fromkeys((*more, *types)))
+        for cls in (added := tuple(types)):
+            if not isinstance(cls, type):
+                raise DefinitionError(f"types: {cls!r:.60} is no class")
+        self.types: tuple[type, ...] = tuple(dict.fromkeys((*more, *added)))
         self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
         named = [(tool, source) for source in self.sources for tool in self._from(source)]
         self._tools = _by_name(_without_collisions(named))
@@ -179,9 +182,8 @@ class Toolbox:
     def type_named(self, name: str) -> type | None:
         """Return the class of the objects of a type, or None if no such type is known."""
         classes = [cls for cls, kind in self.kinds.items() if kind == name]
-        more = (
-            source.type_named(name) for source in self.sources if isinstance(source, ToolSource)
-        )
+        sources = (source for source in self.sources if isinstance(source, ToolSource))
+        more = (source.type_named(name) for source in sources)
         return next((cls for cls in (*classes, *more) if cls is not None), None)
 
     def __repr__(self) -> str:
@@ -259,10 +261,8 @@ def _without_collisions(named: list[tuple[Tool, Any]]) -> Iterator[Tool]:
     counts = Counter(tool.name for tool, _ in named)
     for tool, source in named:
         prefix = source.prefix if isinstance(source, ToolSource) else ""
-        if prefix and counts[tool.name] > 1:
-            yield dataclasses.replace(tool, name=f"{prefix}_{tool.name}")
-        else:
-            yield tool
+        is_shared = prefix and counts[tool.name] > 1
+        yield dataclasses.replace(tool, name=f"{prefix}_{tool.name}") if is_shared else tool
 
 
 def _by_name(tools: Iterable[Tool]) -> dict[str, Tool]:

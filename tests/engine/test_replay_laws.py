@@ -347,12 +347,6 @@ def play(plan: Plan, shelf: ValueFolder | None = None) -> Session:
     return session
 
 
-def ran_in(session: Session, since: int = 0) -> int:
-    """Return how many calls of the tools started, of the entries behind the first so many."""
-    entries = session.journal.entries_after(since)
-    return sum(isinstance(e.event, Started) for e in entries)
-
-
 many = settings(
     max_examples=examples(60),
     deadline=None,

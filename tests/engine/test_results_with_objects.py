@@ -43,28 +43,6 @@ class Potato:
         return self.grams
 
 
-@dataclasses.dataclass
-class Pick:
-    """A record."""
-
-    best: Potato
-    others: list[Potato]
-    note: str = ""
-
-
-class Crate(BaseModel):
-    """A model."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    inside: dict[str, Potato]
-    count: int = 0
-
-
-class Name(str):
-    """A text of a class of its own."""
-
-
 class Size(enum.IntEnum):
     SMALL = 1
 

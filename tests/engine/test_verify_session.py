@@ -81,7 +81,7 @@ def test_the_first_call_that_comes_out_otherwise_is_told() -> None:
     bakery.loss = 20
     found = session.verify()
     assert not found
-    assert found.divergence.startswith("call 1, bake: ")
+    assert found.divergence == "call 1, bake: its tool bake uses what was changed: self.loss"
     # What was verified is what it was.
     assert session["Loaf#2"] == Loaf(490)
 

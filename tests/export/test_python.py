@@ -146,6 +146,13 @@ def test_what_a_person_answered_is_there_as_data() -> None:
     assert run(path)["sheet_3"].marks == ["mine", "on it"]
 
 
+def test_a_call_of_a_tool_that_is_gone_is_there_as_data(tmp_path: Path) -> None:
+    session = painted(("send", {"to": "Ann", "language": "en"}), tools=[send])
+    session.save(tmp_path / "s.jsonl")
+    again = Session.load(tmp_path / "s.jsonl", Toolbox(Sheet, Brush), inputs={"paper": Sheet()})
+    assert "it is a tool that is not here, send.\nresult_1 = " in code(exported(again))
+
+
 def test_a_call_that_waits_is_named() -> None:
     session = painted(("Sheet_draw", {"text": "a"}), approve="none")
     assert "# 1 Sheet_draw(text='a') has no result yet" in code(exported(session))

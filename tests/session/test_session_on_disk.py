@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import os
@@ -15,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool, verify
-from jupyter_toolcall.core.errors import Absent, NotKept, UsageError
+from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool, verify
+from jupyter_toolcall.core.errors import Absent, NotKept, ToolcallError, UsageError
 from jupyter_toolcall.rules.approval_policy import Approve
 
 SERVICE = '''
@@ -274,3 +275,38 @@ def test_verify_says_of_a_call_that_may_not_run_here_why(
     lost = Session.load(tmp_path / "a.jsonl", Toolbox(make), approve="all").verify()
     assert str(lost).startswith("call 2, use cannot run here: there is no tool ")
     assert len(str(lost).splitlines()) == 1
+
+
+WRONG: list[Any] = [None, 5, b"x", [], [1], {}, object(), str, True, "a\ud800", "a\0b"]
+USES: list[Callable[[Session, Any], object]] = [
+    lambda session, wrong: session.approve_all(wrong),
+    lambda session, wrong: session.decide("call_1", wrong),
+    lambda session, wrong: session.fork(wrong),
+    lambda session, wrong: session.replay(wrong),
+    lambda session, wrong: session.value(wrong),
+    lambda session, wrong: session.export("a.py", wrong),
+    lambda session, wrong: session.export(wrong, "py"),
+    lambda session, wrong: session.save(wrong),
+    lambda session, wrong: verify(wrong),
+    lambda session, wrong: Session.load(wrong, BOX),
+    lambda session, wrong: Session(BOX, wrong, approve=wrong),
+    lambda session, wrong: Session(BOX, journal=wrong),
+    lambda session, wrong: Rule("double", wrong),
+    lambda session, wrong: Rule("double", "run", origins=wrong),
+    lambda session, wrong: Scripted(wrong),
+    lambda session, wrong: Toolbox(types=[wrong]),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("wrong", WRONG, ids=type)
+def test_a_value_of_a_wrong_type_is_refused_in_one_line(
+    use: Callable[[Session, Any], object], wrong: Any, tmp_path: Path
+) -> None:
+    error = ""
+    try:
+        with contextlib.chdir(tmp_path):
+            use(begun(), wrong)
+    except ToolcallError as refused:
+        error = str(refused)
+    assert (error.count("\n"), len(error) > 300) == (0, False)

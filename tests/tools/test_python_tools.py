@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Annotated, Any, NotRequired, Required, TypedDict, Unpack, cast
 
 import pytest
@@ -37,16 +36,6 @@ class Potato:
 
 class Sweet(Potato):
     """A kind of potato."""
-
-
-class Color(Enum):
-    RED = "red"
-
-
-@dataclass
-class Point:
-    x: int
-    y: int = 0
 
 
 @dataclass
@@ -281,6 +270,22 @@ def test_an_object_of_a_subclass_has_its_own_method_which_counts_as_code() -> No
 def test_a_mark_on_what_keeps_none_is_refused(marked: Any) -> None:
     with pytest.raises(DefinitionError, match="keeps no options; mark a function"):
         tool(read_only=True)(marked)
+
+
+def test_a_function_that_is_marked_twice_is_two_tools() -> None:
+    def price(item: str, *, times: int = 1) -> str:
+        return f"{item}: {number * times}"
+
+    number = 3
+    for function in (price, functools.partial(price, times=2)):
+        looked = tool(read_only=True)(function)
+        assert looked is function
+        box = Toolbox(looked, tool(name="buy", destructive=True)(function))
+        marks = [(made.name, made.read_only, made.destructive) for made in box]
+        assert marks == [("price", True, False), ("buy", False, True)]
+        model = Scripted([("price", {"item": "a"}), ("buy", {"item": "a"}), "Done."])
+        session = Session(box, model, scheme="flat", approve="all").tell("Go.")
+        assert session.calls[0].result == session.calls[1].result == function("a")
 
 
 def test_a_class_gives_a_tool_for_each_public_method() -> None:
