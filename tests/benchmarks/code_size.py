@@ -21,8 +21,8 @@ LIMITS = {
     "core + engine + session": 8_301,
     "tools": 3_544,
     "sources": 5_992,
-    "jupyter": 4_294,
-    "view": 1_945,
+    "jupyter": 4_293,
+    "view": 1_942,
     "models": 2_114,
     "export": 2_682,
     "compare": 1_845,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_007,
     "rules, budgets, origins, previews": 1_570,
     "cli, kitchen, toolsets, __init__": 445,
-    "all": 38_537,
+    "all": 38_533,
     "Python files": 259,
     "Python tests": 52_555,
-    "TypeScript": 12_121,
+    "TypeScript": 12_119,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
