@@ -319,6 +319,6 @@ def unchanged_summary(path: Sequence[Entry], recorded: Collection[str]) -> str:
     counted = [tn("%1 call", "%1 calls", calls)] if calls else []
     counted += [tn("%1 decision", "%1 decisions", decisions)] if decisions else []
     if not counted:
-        return t("All as before; --fresh asks the model again")
+        return t("The reply of the last run. Add --fresh to ask the model again.")
     counts_text = t("%1 and %2", *counted) if len(counted) == 2 else counted[0]
-    return t("%1 as before; --fresh asks the model again", counts_text)
+    return t("%1 of the last run. Add --fresh to ask the model again.", counts_text)

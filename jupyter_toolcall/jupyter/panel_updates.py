@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 
 from ..compare.comparison_rows import CURRENT
 from ..core.errors import UsageError
@@ -102,7 +103,7 @@ class PanelUpdates:
     def whole(self) -> contract.Rows:
         """Return all rows as a notebook keeps them, without sending them."""
         # Rules are of a person at work here: a notebook that others read does not show them.
-        status = replace(self.status, rules=(), notebook_rules="", undo=None)
+        status = replace(self.status, rules=(), notebook_rules="", undo=None, person="")
         return saved_rows(self.session().cursor, status, self.extensions)
 
     def stream(self, text: str) -> None:
@@ -152,7 +153,10 @@ class PanelUpdates:
                 # What exports is imported when it is used first.
                 export = import_module("..export", __package__)
                 text = export.text(export.exported_session(session.cursor, session.name), to)
-                self.send(contract.Exported(to, text))
+                # Two cells of a notebook have two files, though neither session has a name.
+                name = session.name or session.cursor.state.root[:6]
+                notebook = Path(session.cursor.context.person_rules.notebook).stem
+                self.send(contract.Exported(to, text, f"{notebook}-{name}".strip("-")))
 
     def _status_with_transient(self) -> SessionRow:
         if not self._transient:
@@ -219,6 +223,7 @@ def session_row(
         text = (reply.text if reply.said is None else reply.said) or reply.thought
     return SessionRow(
         name=session.name,
+        person=context.person_rules.person,
         phase=phase,
         says=status or STATUS[phase],
         detail=context.hide(detail),
@@ -228,7 +233,7 @@ def session_row(
         text=text,
         stops=tuple(sorted(context.breakpoints)),
         budget=budget_row(cursor),
-        rules=rule_rows(cursor),
+        rules=rule_rows(cursor, phase == "finished"),
         undo=None if phase in ("thinking", "running") else undo_row(branch_view),
         notebook_rules=context.person_rules.for_metadata,
         yours=person_turn(cursor, draft) if phase == "waiting" else None,

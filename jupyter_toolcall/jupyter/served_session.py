@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import CallError, NotYourTurn, ToolcallError, UsageError
-from ..core.events import Decided, Interrupted
+from ..core.events import Interrupted
 from ..core.state_fold import state_at
 from ..core.text import shortened_text
 from ..engine.client_calls import client_must_wait, record_client_call
@@ -178,7 +178,8 @@ class ServedSession:
         if call.stage == "queued" and call in self._queue:
             self._queue.remove(call)
             call.stage = "withdrawn"
-            _set_result(call, _withdrawn_result(call.id))
+            text = "The client gave this call up while it waited for its turn; nothing of it ran."
+            _set_result(call, CallResult(call.id, "withdrawn", {"error": text}))
 
     async def _work(self) -> None:
         """Record queued calls and return results, as long as there are any."""
@@ -276,11 +277,6 @@ def _set_result(call: ClientCall, result: CallResult) -> None:
         call.result.set_result(result)
 
 
-def _withdrawn_result(call_id: str) -> CallResult:
-    text = "The client gave this call up while it waited for its turn; nothing of it ran."
-    return CallResult(call_id, "withdrawn", {"error": text})
-
-
 # -- what a client receives ------------------------------------------------------------------------
 
 
@@ -314,11 +310,8 @@ def _decision_note(cursor: Cursor, record: CallRecord) -> str:
 
 
 def _who_decided(cursor: Cursor, record: CallRecord) -> str:
-    journal = cursor.context.journal
-    for entry in reversed(journal.path(cursor.head)):
-        if isinstance(entry.event, Decided) and entry.event.call_id == record.id:
-            return "The policy" if entry.meta.get("by") == "policy" else "The person"
-    return "The person"
+    meta = cursor.context.journal[record.decision_entry].meta if record.decision_entry else {}
+    return "The policy" if meta.get("by") == "policy" else "The person"
 
 
 def _changes(cursor: Cursor, record: CallRecord) -> list[str]:

@@ -120,9 +120,5 @@ def branch_row(
 
 def used(totals: BranchTotals) -> dict[str, Any]:
     """Return what a branch used, as its row and that of the session say it."""
-    return {
-        "ran": totals.ran,
-        "remembered": totals.cached,
-        "tokens": totals.tokens,
-        "cost": str(totals.cost or ""),
-    }
+    counts = {"ran": totals.ran, "remembered": totals.cached, "tokens": totals.tokens}
+    return {**counts, "cost": str(totals.cost or "")}

@@ -97,6 +97,8 @@ class Exported(Message):
 
     to: str
     text: str
+    name: str = ""
+    """The name of the file, without its ending: of the notebook and of the session."""
 
 
 class Displayed(Message):

@@ -242,6 +242,8 @@ class SessionRow(Row):
 
     id: str = "session"
     name: str = ""
+    person: str = ""
+    """The name of the person who works here, as their decisions have it; "" in a saved session."""
     phase: Phase = "ready"
     says: Text = ""
     """The status in words: `Waiting for you`."""

@@ -14,7 +14,7 @@ from ..core.digests import readable_json
 from ..core.events import Decided, Started
 from ..core.interface_text import joined, t
 from ..engine.budget_hook import BudgetHook
-from ..engine.cursor import Cursor
+from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import ASKED
 from ..models.prices import READ_ON
 from ..rules.approval_policy import Rule, RulePolicy, source_of
@@ -97,9 +97,12 @@ def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:
 # -- rules ----------------------------------------------------------------------------------------
 
 
-def rule_rows(cursor: Cursor) -> tuple[RuleRow, ...]:
+def rule_rows(cursor: Cursor, run_ended: bool) -> tuple[RuleRow, ...]:
     """Return the rules in the order in which they decide: those that the person added, and those
-    of the policy, which come from the cell, a file or a program."""
+    of the policy, which come from the cell, a file or a program.
+
+    With `run_ended` those that hold until the end of the run have ended.
+    """
     context = cursor.context
     policy = context.policy.rules if isinstance(context.policy, RulePolicy) else ()
     rules = (*context.person_rules.rules, *(rule for rule in policy if isinstance(rule, Rule)))
@@ -110,8 +113,7 @@ def rule_rows(cursor: Cursor) -> tuple[RuleRow, ...]:
     decisions = (journal[call.decision_entry] for call in calls if call.decision_entry)
     asked = Counter(decision.meta.get(ASKED) for decision in decisions)
     return tuple(
-        _rule_row(rule, context.toolbox.get(rule.tool), ran[rule.label], asked[rule.label])
-        for rule in rules
+        _rule_row(rule, context, ran[rule.label], asked[rule.label], run_ended) for rule in rules
     )
 
 
@@ -120,11 +122,9 @@ def budget_row(cursor: Cursor) -> BudgetRow | None:
     budget = cursor.context.budget
     if budget is None or not isinstance(cursor.holding_hook, BudgetHook):
         return None
-    note = ""
+    note = t("Prices of %1.", READ_ON) if budget.used_cost else ""
     if budget.unpriced:
         note = t("No price is known for %1: its tokens count alone.", budget.unpriced)
-    elif budget.used_cost:
-        note = t("Prices of %1.", READ_ON)
     tokens, cost = budget.tokens or 0, budget.cost or 0
     return BudgetRow(budget.shortage, budget.used_tokens, tokens, budget.used_cost, cost, note)
 
@@ -175,7 +175,8 @@ def _lasting_effect(tool: Tool | None) -> str:
     return t("Effects outside of the session stay.")
 
 
-def _rule_row(rule: Rule, tool: Tool | None, ran: int, asked: int) -> RuleRow:
+def _rule_row(rule: Rule, context: SessionContext, ran: int, asked: int, over: bool) -> RuleRow:
+    tool, you = context.toolbox.get(rule.tool), context.person_rules.person
     verbs = {
         "run": t("Runs `%1` when %2.", rule.tool, conditions(rule)),
         "ask": t("Asks about `%1` when %2.", rule.tool, conditions(rule)),
@@ -185,12 +186,14 @@ def _rule_row(rule: Rule, tool: Tool | None, ran: int, asked: int) -> RuleRow:
     if asked:
         counts = t("Ran %1, asked %2.", ran, asked)
     ends = {"run": t("until the end of this run"), "": t("until you remove it")}
-    time = rule.made and datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
-    end = rule.ended(tool) if tool is not None else ""
+    day = rule.made and datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
+    end = t("It ended with the run.") if over and rule.until == "run" else ""
+    end = end or (rule.ended(tool) if tool is not None else "")
+    made = t("You made it on %1.", day) if rule.by == you else t("%1 made it on %2.", rule.by, day)
     return RuleRow(
         *(rule.label, rule.decision, rule.arguments, rule.scope, until_kind(rule), rule.tool),
         *(verbs[rule.decision], ran, counts, ends.get(rule.until) or t("until %1", rule.until)),
-        t("%1 made it on %2.", rule.by, time) if time else "",
+        made if day else "",
         *(rule.paused, end, _code_change(rule, tool) if tool is not None else ()),
     )
 

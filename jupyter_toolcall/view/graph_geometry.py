@@ -62,8 +62,10 @@ def placed(graph: GraphRow) -> GraphRow:
     nodes = [replace(node, x=at[f"{n}"][0], y=at[f"{n}"][1]) for n, node in enumerate(graph.nodes)]
     edges = list[GraphEdge]()
     for n, edge in enumerate(graph.edges):
-        parts = [splines[key] for key in (f"after{n}", f"{n}") if key in splines]
-        (x, y), path = at.get(f"label{n}", (0, 0)), "".join(map(_path, parts))
+        line, after = splines.get(f"{n}", []), splines.get(f"after{n}", [])
+        # It goes on straight below its label, which covers it: hidden labels leave no gap.
+        line = [*line, line[-1], after[0], *after] if after else line
+        (x, y), path = at.get(f"label{n}", (0, 0)), _path(line) if line else ""
         edges.append(replace(edge, path=path, label_x=x, label_y=y))
     wide, high = ceil(width) + 2 * MARGIN, ceil(height) + 2 * MARGIN
     return replace(graph, width=wide, height=high, nodes=tuple(nodes), edges=tuple(edges))

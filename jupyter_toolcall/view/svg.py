@@ -129,7 +129,8 @@ def _edges(edges: Sequence[GraphEdge], ink: str) -> Iterator[str]:
     dots = _element("path", d=tips, stroke_width=4)
     yield _element("g", *drawn, dots, fill="none", stroke=ink, stroke_width=1.3)
     labels = (_text(e.label_x, e.label_y + LABEL / 4, e.label) for e in edges if e.label)
-    yield _element("g", *labels, font_size=SMALL, fill=MUTED)
+    cover = {"stroke": "#fff", "stroke_width": 8, "paint_order": "stroke"}
+    yield _element("g", *labels, font_size=SMALL, fill=MUTED, **cover)
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -137,10 +138,8 @@ def _edges(edges: Sequence[GraphEdge], ink: str) -> Iterator[str]:
 
 def _inks(node: GraphNode) -> tuple[str, str]:
     """Return the ink of a node's shape, and of its text."""
-    if node.muted:
-        return PALE, MUTED
     state_ink = STATE_INKS.get(node.state) if node.kind == "call" else None
-    return state_ink or LINE, state_ink or INK
+    return (PALE, MUTED) if node.muted else (state_ink or LINE, state_ink or INK)
 
 
 def _shape(node: GraphNode) -> Part:
@@ -173,7 +172,7 @@ def _on_box(node: GraphNode) -> Iterator[Part]:
     if node.detail:
         yield _fitted(node, 0, 33, node.detail, MUTED, SMALL, room)
     if node.flag:
-        yield _icon(node, "flag", right - 13, up + 13, ink)
+        yield _icon(node, "flag", right - 12, up - 6, ink)
     if node.stale:
         yield _icon(node, "clock", 14 - right, up + 14, ink)
 

@@ -75,11 +75,10 @@ def summary_line(rows: Rows, room: int = 200) -> str:
 def _change(row: CallRow) -> str:
     """Return what a person edited, where one value took another's place; else ""."""
     asked, now = row.asked or {}, row.arguments
-    changed = [key for key in asked if key in now and now[key] != asked[key]]
-    if len(changed) != 1:
-        return ""
-    key = changed[0]
-    return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
+    match [key for key in asked if key in now and now[key] != asked[key]]:
+        case [key]:
+            return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
+    return ""
 
 
 def last_lines(rows: Rows) -> list[str]:

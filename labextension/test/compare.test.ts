@@ -69,7 +69,7 @@ test('what is the same folds to a line, and what differs stands side by side wit
   assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS', 'SLICES']);
   const footer = it.one('[role=table]').textContent;
   assert.match(footer, /3 calls ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
-  assert.match(footer, /2 calls ran, 1 result reused · 6 ms in tools/);
+  assert.match(footer, /2 calls ran, 1 cached result · 6 ms in tools/);
 });
 
 test('swapping mirrors what was told until the kernel has compared in that order', async () => {
@@ -156,7 +156,8 @@ test('values that are told are shown in their kind on either side, whichever was
   const it = await open(forked({}, {}, { differences: [CELLS] }));
   const left = it.one('.diff:not(.b)');
   const right = it.one('.diff.b');
-  assert.match(left.textContent, /1 cell differs: 1/);
+  assert.match(left.textContent, /n: 1/);
+  assert.match(right.textContent, /1 cell differs: 2/);
   assert.deepEqual([...left.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '1']);
   assert.deepEqual([...right.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
   assert.deepEqual([...left.querySelectorAll('.ln mark')].map(one => one.textContent), ['b']);
@@ -171,7 +172,7 @@ test('values that are told are shown in their kind on either side, whichever was
 test('a table is told in one line, and its rows stand behind it, opened on both sides together', async () => {
   const it = await open(forked({}, {}, { differences: [CELLS] }));
   const both = it.all('.diff details') as HTMLDetailsElement[];
-  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[false, '1 cell differs: 1'], [false, '1 cell differs: 2']]);
+  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[false, 'n: 1'], [false, '1 cell differs: 2']]);
   assert.equal(it.all('.diff td').every(td => td.closest('details') !== null), true);
   const [left, right] = both;
   assert.ok(left && right);

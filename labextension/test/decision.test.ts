@@ -95,6 +95,38 @@ test('the form of a call offers the columns of its table, and an answer the obje
   assert.deepEqual(it.sent.at(-1), { type: 'answer', call: 'c3', result: 'Potato#1', reason: '', approval_digest: '7c1e90ab' });
 });
 
+test('a list of columns is chosen among those of its table; those of a very wide one can be typed too', async () => {
+  const it = await page();
+  const labels = (): HTMLElement[] => it.all('.tc-dialog .tc-check');
+  const boxes = (): string[] => labels().map(label => (label.querySelector('input')?.checked ? `+${label.textContent}` : label.textContent));
+  const tick = (name: string): void => labels().find(label => label.textContent === name)?.querySelector('input')?.click();
+  const edit = (columns: readonly string[]): void => {
+    const rows = onTable('', { preview: { ...LARGE, columns, cells: [] } });
+    const parameters = { properties: { columns: { type: 'array', items: { type: 'string' } } }, required: ['columns'] };
+    const calls = (rows.calls ?? []).map(call => (call.id === 'call3' ? { ...call, arguments: { columns: ['price', 'day'] } } : call));
+    it.view.update(whole({ ...rows, calls, tools: [{ id: 'fill', parameters, returns: 'kitchen.Potato' }] }));
+    it.click('Edit');
+  };
+  const send = (): unknown => {
+    it.one('.tc-dialog form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+    return (it.sent.at(-1) as { arguments: unknown }).arguments;
+  };
+  edit(COLUMNS);
+  assert.deepEqual(boxes(), ['+price', '+day', 'id', 'city']);
+  tick('city');
+  tick('day');
+  assert.deepEqual(boxes(), ['+price', 'day', 'id', '+city']);
+  assert.equal(it.all('[aria-label="Other columns"]').length, 0);
+  assert.deepEqual(send(), { columns: ['price', 'city'] });
+  it.view.update(delta(1, {}));
+  edit(Array.from({ length: 60 }, (_, number) => `c${number}`));
+  assert.equal(boxes().length, 62);
+  const others = it.one('[aria-label="Other columns"]') as HTMLTextAreaElement;
+  others.value = 'c70\nc71';
+  others.dispatchEvent(new Event('input', { bubbles: true }));
+  assert.deepEqual(send(), { columns: ['price', 'day', 'c70', 'c71'] });
+});
+
 test('a column that the table does not have is named beside the argument, and the form offers those that it has', async () => {
   const it = await page();
   const offered = (): string[] => it.all('datalist option').map(option => option.getAttribute('value') ?? '');

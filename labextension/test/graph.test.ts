@@ -139,15 +139,15 @@ test('of the names of branches all are shown or counted; the current one is show
   const random = numbers();
   const next = (below: number): number => (random.next().value as number) * below;
   for (let round = 0; round < 2000; round++) {
-    const height = 60 + next(600);
+    const height = 120 + next(600);
     const own = Array.from({ length: 1 + Math.floor(next(60)) }, () => next(3 * height) - height).sort((a, b) => a - b);
     const current = Math.floor(next(own.length));
     const { above, middles } = stripPlaces(own, height, current);
     const y = own[current] ?? 0;
     if (y >= 0 && y <= height) assert.ok(above <= current && current < above + middles.length);
-    for (const middle of middles) assert.ok(middle >= 12 - 1e-6 && middle <= height - 12 + 1e-6, `${middle} of ${height}`);
+    for (const middle of middles) assert.ok(middle >= 16 - 1e-6 && middle <= height - 16 + 1e-6, `${middle} of ${height}`);
     const inSight = own.filter(one => one >= 0 && one <= height).length;
-    assert.ok(middles.length <= inSight && (middles.length === inSight || (middles.length + 2) * 24 > height - 24));
+    assert.ok(middles.length <= inSight && (middles.length === inSight || (middles.length + 2) * 32 > height - 32));
   }
 });
 

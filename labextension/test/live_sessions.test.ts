@@ -82,8 +82,8 @@ test('a text that was asked for comes with the notice of its format; a refusal s
   const { live, sent } = session();
   live.hear(whole(waiting()));
   const dot = live.exported('dot');
-  live.hear({ type: 'exported', to: 'svg', text: 'no' });
-  live.hear({ type: 'exported', to: 'dot', text: 'digraph {}' });
+  live.hear({ type: 'exported', to: 'svg', text: 'no', name: '' });
+  live.hear({ type: 'exported', to: 'dot', text: 'digraph {}', name: '' });
   assert.equal(await dot, 'digraph {}');
   const refused: Notice = { type: 'refused', command: 'export', reason: 'no format exe', fields: {} };
   const exe = live.exported('exe');

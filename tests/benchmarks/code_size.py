@@ -21,8 +21,8 @@ LIMITS = {
     "core + engine + session": 8_303,
     "tools": 3_544,
     "sources": 5_992,
-    "jupyter": 4_296,
-    "view": 1_947,
+    "jupyter": 4_295,
+    "view": 1_944,
     "models": 2_021,
     "export": 2_706,
     "compare": 1_840,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_004,
     "rules, budgets, origins, previews": 1_574,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_440,
+    "all": 38_436,
     "Python files": 257,
     "Python tests": 52_814,
-    "TypeScript": 12_121,
+    "TypeScript": 12_119,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -59,7 +59,7 @@ def slices(page: Page, place: Place, name: str) -> Locator:
     view = kitchen.panel(page, 1)
     kitchen.expect_status(view, "Finished")
     edited(view, 3, lambda dialog: dialog.get_by_text("SLICES").click())
-    expect(view).to_contain_text("4 calls ran, 4 results reused")
+    expect(view).to_contain_text("4 calls ran, 4 cached results")
     return view
 
 
@@ -121,7 +121,6 @@ def test_a_cell_of_a_table_that_differs_is_found_live_and_saved(page: Page, lab:
     kitchen.expect_status(view, "Finished")
     edited(view, 1, lambda dialog: dialog.get_by_label("above").fill("39"))
     compared = kitchen.open_tab(view, "Compare")
-    expect(compared).to_contain_text("1 cell changed")
     compared.get_by_text("1 cell changed").first.click()
     expect(compared.get_by_role("cell", name="39", exact=True).first).to_be_visible()
     screenshot(page, "compare-table")

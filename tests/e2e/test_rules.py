@@ -351,7 +351,7 @@ def test_approvals_after_an_edit_are_one_question_and_undo_takes_the_last_decisi
         press(view, "Approve")
     expect_status(view, "Finished")
     expect(page).not_to_have_title(re.compile(r"^\(1\) "))
-    expect(view.get_by_role("region", name="Details")).to_contain_text("Decided by")
+    expect(view.get_by_role("region", name="Details")).to_contain_text("Decided byyou")
     expect(view.get_by_text("Effects outside of the session stay.")).to_be_visible()
     frames(page, view, "undo")
     view.get_by_role("list", name="Steps").get_by_role("button").first.click()

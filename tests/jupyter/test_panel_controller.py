@@ -250,7 +250,7 @@ def test_a_session_is_told_as_a_text_of_any_format_and_does_not_go_on(to: str, s
     obeyed(drive, {"type": "export", "to": to})
     assert drive.session.head == before
     [told] = [notice for notice in heard if isinstance(notice, Exported)]
-    assert told.to == to
+    assert (told.to, told.name) == (to, drive.session.name or drive.session.cursor.state.root[:6])
     assert says in told.text
 
 

@@ -9,7 +9,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.view.contract import Delta, Notice, Rows, Whole
 
-AGAIN = "--fresh asks the model again"
+AGAIN = "of the last run. Add --fresh to ask the model again."
 SCRIPT: list[Any] = [("Potato_rinse", {"sink": "Sink#1"}), ("Potato_peel", {}), "Done."]
 
 
@@ -38,19 +38,19 @@ def saved(session: Session) -> Rows:
 
 
 def test_a_cell_that_ran_before_says_what_is_as_it_was() -> None:
-    assert ran_again(begun())[0] == f"2 calls as before; {AGAIN}"
+    assert ran_again(begun())[0] == f"2 calls {AGAIN}"
 
 
 def test_what_a_person_decided_is_counted_also_where_the_cell_still_waits() -> None:
     session = begun("ask")
     session.decide(session.pending[0]).run()
-    assert ran_again(session)[0] == f"1 call and 1 decision as before; {AGAIN}"
+    assert ran_again(session)[0] == f"1 call and 1 decision {AGAIN}"
     session.decide(session.pending[0], "reject", reason="The skin stays on.").run()
-    assert ran_again(session)[0] == f"2 calls and 2 decisions as before; {AGAIN}"
+    assert ran_again(session)[0] == f"2 calls and 2 decisions {AGAIN}"
 
 
 def test_an_answer_without_calls_is_said_to_be_the_one_of_before() -> None:
-    assert ran_again(begun(script=["Nothing to do."]))[0] == f"All as before; {AGAIN}"
+    assert ran_again(begun(script=["Nothing to do."]))[0] == f"The reply {AGAIN}"
 
 
 def test_what_is_saved_is_the_same_as_the_first_time() -> None:

@@ -17,6 +17,7 @@ from jupyter_toolcall.jupyter.panel_updates import session_row
 from jupyter_toolcall.previews.rule_offers import rule_offers
 from jupyter_toolcall.rules.generalisations import conditions
 from jupyter_toolcall.sources.definition_schema import condition
+from jupyter_toolcall.view.decision_rows import rule_rows
 from jupyter_toolcall.view.view_rows import all_rows
 
 
@@ -217,8 +218,7 @@ def test_a_rule_of_the_person_answers_where_the_policy_asks_and_is_a_decision_on
     session = filling(filled(), filled("Table#2", method="mean"), filled(column="stars"))
     assert add_rule(session) == "fill price"
     assert [call.status for call in session.calls] == ["succeeded", "succeeded", "proposed"]
-    decided = session.calls[1].decided
-    assert decided is not None
+    assert (decided := session.calls[1].decided) is not None
     assert (decided.decision, decided.rule) == ("approve", "fill price")
     assert all_rows(session.cursor, "").calls[1].by_rule == "fill price"
 
@@ -227,8 +227,7 @@ def test_what_ran_by_a_rule_is_repeated_when_the_rule_has_ended() -> None:
     session = filling(filled(), filled("Table#2"))
     add_rule(session)
     session.cursor.context.person_rules.end_run()
-    entries = len(session.journal)
-    replayed = session.replay().run()
+    entries, replayed = len(session.journal), session.replay().run()
     assert [call.status for call in replayed.calls] == ["succeeded", "succeeded"]
     assert len(session.journal) == entries
 
@@ -237,6 +236,8 @@ def test_the_rule_of_a_run_ends_with_it() -> None:
     box, model = Toolbox(fill), Scripted([filled(), "Done.", filled("Table#2"), "Done."])
     session = Session(box, model, scheme="flat", inputs={"hotels": Table()}).tell("Fill price.")
     add_rule(session)
+    [row] = rule_rows(session.cursor, run_ended=True)
+    assert f"{row.ended} {row.made}".startswith("It ended with the run. You made it on 20")
     assert [call.status for call in session.tell("Again.").calls] == ["succeeded", "proposed"]
 
 

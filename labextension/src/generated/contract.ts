@@ -36,7 +36,7 @@ export const YourTurn = record({
 });
 export type YourTurn = Read<typeof YourTurn>;
 export const SessionRow = record({
-  id: text.or("session"), name: text.or(""),
+  id: text.or("session"), name: text.or(""), person: text.or(""),
   phase: oneOf("ready", "thinking", "waiting", "running", "finished", "stopped", "failed").or("ready"), says: text.or(""), detail: text.or(""),
   ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0), tokens: integer.or(0), cost: text.or(""),
   pending: list(text.or("")).or([]), text: text.or(""), ran: integer.or(0), by_rules: integer.or(0), remembered: integer.or(0),
@@ -174,7 +174,7 @@ export const Refused = record({ command: text, reason: text, fields: mapping(tex
 export type Refused = Read<typeof Refused>;
 export const Shown = record({ turn: integer, text: text, type: oneOf("shown") });
 export type Shown = Read<typeof Shown>;
-export const Exported = record({ to: text, text: text, type: oneOf("exported") });
+export const Exported = record({ to: text, text: text, name: text.or(""), type: oneOf("exported") });
 export type Exported = Read<typeof Exported>;
 export const Displayed = record({ object: text, preview: Preview, type: oneOf("displayed") });
 export type Displayed = Read<typeof Displayed>;

@@ -70,13 +70,14 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
     call.reason ? [t('Reason'), oneLine(call.reason)] : null,
     sameFact(view, call),
     call.memory ? [t('From'), t('cached result: the tool did not run again')] : null,
-    deciderOf(call),
+    deciderOf(view, call),
     outdated(call.outdated),
     notesOf(call)
   ]);
 }
 
-const deciderOf = (call: CallRow | undefined): Fact | null => (call?.who ? [t('Decided by'), oneLine(call.who, 40)] : null);
+const deciderOf = ({ model }: ViewState, call: CallRow | undefined): Fact | null =>
+  (call?.who ? [t('Decided by'), call.who === model.session.person ? t('you') : oneLine(call.who, 40)] : null);
 
 const warningNote = (call: CallRow): Child =>
   call.warning
@@ -205,7 +206,7 @@ function objectFacts(view: ViewState, object: ObjectRow, call: CallRow | undefin
     object.description ? [t('About'), oneLine(object.description)] : null,
     call?.result ? [t('Result'), code(call.result)] : null,
     call?.reason ? [t('Reason'), oneLine(call.reason)] : null,
-    deciderOf(call),
+    deciderOf(view, call),
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)
   ]);

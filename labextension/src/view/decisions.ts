@@ -276,7 +276,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
         ]
       : []),
     button(t('Replay from here'), {
-      tip: t('Repeats what follows. A result whose input is the same is reused, and its tool does not run.'), disabled,
+      tip: t('Repeats what follows. Where the input is the same, the cached result is taken, and the tool does not run.'), disabled,
       onclick: () => acts.send({ type: 'replay', call: call.call })
     }),
     button(t('Fork from here'), {

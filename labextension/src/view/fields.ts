@@ -1,11 +1,11 @@
 /** Form fields for the arguments of a call: one input for each kind of field, with label, hint and error. */
 import type { ObjectRow } from '../generated/contract';
-import { type Child, closeOnEscape, h, joined, listen, mutedText, nextId } from './dom';
-import { isColumnParameter } from './full_preview';
+import { type Child, closeOnEscape, h, joined, listen, mutedText, nextId, setChildren, whenChanged } from './dom';
+import { isColumnParameter, MOST_SENT } from './full_preview';
 import { button, icon } from './icons';
 import { nameText } from './labels';
 import { jsonText } from './exact';
-import { candidates, type Field, type Filled, initialRaw, isChanged, isChoice, own, type Raw, readAll } from './schema';
+import { candidates, type Field, type Filled, initialRaw, isChanged, isChoice, own, type Raw, read, readAll } from './schema';
 import { clip, literalText, oneLine, seenAndHidden, summaryOf, t, valueText } from './text';
 import type { ViewState } from './view_state';
 
@@ -123,23 +123,43 @@ function valuesOf(field: Field, around: InputContext): Choice[] {
   ];
 }
 
+/** Whether a field is a list of columns, of which there are some to choose from. */
+const isColumnList = ({ kind, name, initial }: Field, around: InputContext): boolean =>
+  kind === 'texts' && isColumnParameter(name) && typeof initial !== 'string' && around.named(object => object.preview.columns.length > 0).length > 0;
+
+/** Some of several names: of values, of objects, or of the columns that are offered later. */
 function checkboxes(field: Field, around: InputContext): Input {
   const chosen = Array.isArray(field.initial) ? field.initial.map(String) : [];
-  const offered = field.kind === 'choices' ? field.options.map(String) : around.named(object => field.options.includes(object.kind)).map(one => one.name);
-  const names = [...new Set([...chosen, ...offered])];
-  const boxes = names.map(name => ({ name, box: h('input', { type: 'checkbox' }) }));
-  const labels = boxes.map(({ name, box }) => h('label', 'tc-check', box, oneLine(name, 80)));
+  const element = groupOf('group', around, 'tc-checks', []);
+  const boxes = new Map<string, HTMLInputElement>();
+  // Not all columns of a very wide table are here: the others are typed.
+  const others = h('textarea', { class: 'tc-in mono', label: t('Other columns'), placeholder: t('one per line'), rows: 2, spellcheck: 'false' });
+  const typed = (): string[] => others.value.split('\n').map(name => name.trim()).filter(Boolean);
+  const picked = (): string[] => [...new Set([...[...boxes].flatMap(([name, box]) => (box.checked ? [name] : [])), ...typed()])];
+  const offer = whenChanged((...offered: string[]) => {
+    // What is ticked stays, though another table does not have it.
+    for (const name of new Set([...chosen, ...picked(), ...offered])) boxes.set(name, boxes.get(name) ?? h('input', { type: 'checkbox' }));
+    for (const [name, box] of boxes) if (!(box.checked || chosen.includes(name) || offered.includes(name))) boxes.delete(name);
+    const labels = [...boxes].map(([name, box]) => h('label', 'tc-check', box, oneLine(name, 80)));
+    setChildren(element, labels.length ? [...labels, offered.length >= MOST_SENT && others] : [mutedText(t('There are no objects yet.'))]);
+  });
+  if (field.kind === 'choices') offer(...field.options.map(String));
+  else offer(...around.named(object => field.options.includes(object.kind)).map(one => one.name));
   return {
-    element: groupOf('group', around, 'tc-checks', labels.length ? labels : [mutedText(t('There are no objects yet.'))]),
+    element,
     group: true,
     raw() {
-      const picked = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
-      return jsonText([...chosen.filter(name => picked.includes(name)), ...picked.filter(name => !chosen.includes(name))]);
+      const names = picked();
+      // Of columns that nobody has chosen yet, no list is sent.
+      if (field.kind === 'texts' && names.length === 0 && field.initial === undefined) return undefined;
+      return jsonText([...chosen.filter(name => names.includes(name)), ...names.filter(name => !chosen.includes(name))]);
     },
     set(raw) {
-      const names = raw ? (JSON.parse(raw) as unknown[]) : [];
-      for (const { name, box } of boxes) box.checked = names.includes(name);
-    }
+      const names = raw ? read(field, raw) : {};
+      others.value = '';
+      for (const [name, box] of boxes) box.checked = 'value' in names && Array.isArray(names.value) && names.value.includes(name);
+    },
+    ...(field.kind === 'texts' && { offer: texts => void offer(...texts) })
   };
 }
 
@@ -167,7 +187,8 @@ const ANY = 'value';
 
 /** An input for any value, behind the choices that write none; who types chooses a value. */
 function freeInput(field: Field, around: InputContext): Input {
-  const inner = field.kind === 'objects' || field.kind === 'choices' ? checkboxes(field, around) : textInput(field, around);
+  const isList = field.kind === 'objects' || field.kind === 'choices' || isColumnList(field, around);
+  const inner = isList ? checkboxes(field, around) : textInput(field, around);
   const others = withoutValue(field);
   // An empty field of a required argument that has no value yet is not an empty text.
   if (others.length === 0) return { ...inner, raw: () => inner.raw() || (field.initial === undefined ? undefined : '') };

@@ -88,7 +88,7 @@ export function namedColumns({ arguments: passed }: CallRow, columns: readonly s
 }
 
 /** The columns that a kernel sends of a table at most. */
-const MOST_SENT = 60;
+export const MOST_SENT = 60;
 
 /** A preview of a table with as many columns as there is one of. */
 const largest = ({ model }: ViewState, { id, preview }: ObjectRow): Preview => model.fullPreviews.get(id) ?? preview;

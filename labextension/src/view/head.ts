@@ -49,7 +49,7 @@ export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void 
 
 /** How many calls ran, and how many cached results were used. */
 export const ranText = (ran: number, cached: number): string =>
-  tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${tn('%1 result reused', '%1 results reused', cached)}` : '');
+  tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${tn('%1 cached result', '%1 cached results', cached)}` : '');
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, isPast: past }: ViewState, turn: number): string {

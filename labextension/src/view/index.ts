@@ -460,7 +460,7 @@ export class PanelView {
   private _saveExport(notice: Notice): void {
     if (notice.type === 'refused' && notice.command === 'export') this._requestedExports.clear();
     if (notice.type !== 'exported' || !isExportFormat(notice.to) || !this._requestedExports.delete(notice.to)) return;
-    download(fileName(this._model.session.name, notice.to), notice.to, notice.text);
+    download(fileName(notice.name, notice.to), notice.to, notice.text);
   }
 
   /** Shows the card, in a tab that has one. */

@@ -20,7 +20,9 @@ function ruleButtons(rule: RuleRow, index: number, isLast: boolean, isOff: boole
       disabled: isOff || (by.disabled ?? false),
       onclick: () => acts.send({ type: 'change_rule', number: index + 1, name: rule.name, change: what })
     });
-  const state = rule.ended ? change(t('Use it again'), 'renew') : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause');
+  // A rule of a run ends with it for good.
+  const renewal = rule.until === 'run' ? null : change(t('Use it again'), 'renew');
+  const state = rule.ended ? renewal : change(rule.paused ? t('Resume') : t('Pause'), rule.paused ? 'resume' : 'pause');
   const edit = button(t('Edit'), {
     look: 'small', title: `${t('Edit')}: ${rule.name}`, key: `edit ${rule.name}`, disabled: isOff,
     onclick: () => acts.setState({ editedRule: rule.name })

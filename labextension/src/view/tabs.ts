@@ -13,11 +13,7 @@ export class TabBar {
   private readonly _id = nextId();
   readonly panels = Object.fromEntries(TABS.map((tab, index) => [tab, this._panelOf(index)])) as Readonly<Record<Tab, HTMLElement>>;
   private readonly _buttons = TABS.map((tab, index) => this._buttonOf(tab, index));
-  private readonly _list = h(
-    'div',
-    { class: 'tc-tablist', role: 'tablist', label: t('Views') },
-    ...this._buttons
-  );
+  private readonly _list = h('div', { class: 'tc-tablist', role: 'tablist', label: t('Views') }, ...this._buttons);
   readonly element: HTMLElement = h('div', 'tc-tabs', this._list, ...this._beside);
 
   constructor(private readonly _acts: PanelActions, private readonly _beside: readonly HTMLElement[]) {

@@ -60,8 +60,9 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
   const [cell, second] = one.cells;
-  // The value of a single cell is seen without a click.
-  const says = cell && !second ? `${one.says}: ${cell[where] || t('empty')}` : one.says;
+  // The value of a single cell is seen without a click. What changed is said once.
+  const about = isLast ? one.says : cell && !second ? cell.column : t('Changed cells');
+  const says = cell && !second ? `${about}: ${cell[where] || t('empty')}` : about;
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(

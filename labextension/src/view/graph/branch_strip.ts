@@ -9,7 +9,7 @@ import { type Drawing, type Spot } from './drawing';
 
 /** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
 export const STRIP = 120;
-const ROW = 24;
+const ROW = 32;
 
 interface BranchEnd {
   readonly branch: BranchRow;

@@ -27,7 +27,7 @@ export class Camera {
   private _width = 0;
   private _height = 0;
   private _transform = '';
-  private _drawnScale = 1;
+  private _drawnScale = 0;
   private _movedByPerson = false;
   /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
@@ -229,6 +229,7 @@ export class Camera {
 
   /** Tells the style sheet how much there is room for. */
   private _setDetail(scale: number): void {
+    this._svg.style.setProperty('--tc-scale', String(scale));
     this._svg.classList.toggle('out', scale < ZOOMED_OUT);
     this._svg.classList.toggle('afar', scale < AFAR);
   }

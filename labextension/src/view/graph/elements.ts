@@ -58,12 +58,11 @@ const frame = (look: string, { width, height }: Spot['node'], beyond: number, rx
 const lineOf = (look: string, text: string, y: number, { width }: Spot['node']): SVGElement =>
   s('text', { class: look, y, 'data-room': width - GAP }, text);
 
-const FLAG = 'v-12h8l-2 3.5 2 3.5h-8';
+const FLAG = 'M-3.5 5.5v-11h8l-2 3.5 2 3.5h-8';
 
 function boxParts({ node, object }: Spot): SVGElement[] {
   const content = object ? [s('g', { transform: 'translate(0 -16)' }, inside(object, node.state))] : [];
-  const flag = node.flag ? [s('path', { class: 'flag', d: `M${node.width / 2 - 12} ${18 - node.height / 2}${FLAG}` })] : [];
-  return [...content, ...flag, lineOf('name', node.label, 19, node), ...(node.detail ? [lineOf('state', node.detail, 33, node)] : [])];
+  return [...content, lineOf('name', node.label, 19, node), ...(node.detail ? [lineOf('state', node.detail, 33, node)] : [])];
 }
 
 function pillParts({ node }: Spot): SVGElement[] {
@@ -80,11 +79,13 @@ function parts(spot: Spot): SVGElement[] {
   return kind === 'call' ? pillParts(spot) : [lineOf('name', label, 4, spot.node)];
 }
 
-function cornerMark({ spot: { node }, text }: SceneNode): SVGElement[] {
-  if (!text.mark) return [];
-  // The flag of an output has the corner on the right.
-  const [x, y] = [(node.width / 2 - 2) * (node.flag ? -1 : 1), 2 - node.height / 2];
-  return [s('circle', { class: 'mark', cx: x, cy: y, r: 9 }), mark(text.mark, x, y)];
+/** The marks on the upper corners of a box, outside of its text: on the right the flag of an output, if it has one. */
+function cornerMarks({ spot: { node, object }, text }: SceneNode): SVGElement[] {
+  const isFlagged = node.flag !== '' && object?.role !== 'output';
+  const corner = (side: 1 | -1, sign: SVGElement): SVGElement =>
+    s('g', { transform: `translate(${(side * node.width) / 2} ${-node.height / 2})` }, s('circle', { class: 'mark', r: 9 }), sign);
+  const flag = isFlagged ? [corner(1, s('path', { class: 'flag', d: FLAG }))] : [];
+  return text.mark ? [...flag, corner(isFlagged ? -1 : 1, mark(text.mark, 0, 0))] : flag;
 }
 
 /** The button of a node, with its accessible name; the drawing beside it is hidden from screen readers. */
@@ -97,7 +98,7 @@ const nodeButton = ({ spot: { key, node }, text }: SceneNode): SVGElement =>
 function nodeElement(shown: SceneNode): SVGElement {
   const { spot, text, isAway } = shown;
   const rx = spot.node.kind === 'call' ? spot.node.height / 2 : 8;
-  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMark(shown)];
+  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown)];
   const title = s('title', {}, joined(': ', text.label, text.state));
   const look = `node ${nodeLook(spot)}${isAway ? ' away' : ''}`;
   return s('g', { class: look, key: spot.key }, title, nodeButton(shown), s('g', { class: 'picture', silent: 'true' }, ...face));
@@ -256,7 +257,8 @@ export class GraphLayers {
   private readonly _nodeLayer = keyedChildren(this.nodes, item => this._nodeElement(item), placeNode);
   private readonly _guessLayer = keyedChildren(this._guess, guessElement);
   private _unmeasured: SVGElement[] = [];
-  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess);
+  private readonly _tip = s('text', { class: 'tip', dy: '0.35em', silent: 'true' });
+  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this._tip);
 
   draw({ nodes, links, guess }: Scene): void {
     this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));
@@ -267,6 +269,14 @@ export class GraphLayers {
 
   fit(): void {
     this._unmeasured = fitTexts(this._unmeasured);
+  }
+
+  /** Names a node whose own text is too small to be read; `width` is that of the drawing, beyond which nothing is seen. */
+  showTip(spot: Spot | undefined, width: number): void {
+    this._tip.textContent = spot?.node.label ?? '';
+    if (!spot) return;
+    const anchor = spot.x < width / 4 ? 'start' : spot.x > (3 * width) / 4 ? 'end' : 'middle';
+    for (const [name, value] of Object.entries({ x: spot.x, y: spot.y, 'text-anchor': anchor })) this._tip.setAttribute(name, String(value));
   }
 
   private _nodeElement(node: SceneNode): SVGElement {

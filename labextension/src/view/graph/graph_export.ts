@@ -51,8 +51,7 @@ function writeStyles(element: Element): void {
     const value = style.getPropertyValue(name);
     if (!['', 'normal', 'auto', '1'].includes(value)) element.setAttribute(name, value);
   }
-  for (const name of ['class', 'tabindex', 'role', 'data-k', 'aria-hidden'])
-    element.removeAttribute(name);
+  for (const name of ['class', 'tabindex', 'role', 'data-k', 'aria-hidden']) element.removeAttribute(name);
 }
 
 /** The drawing as a standalone SVG; `place` is an element under the style sheet. */
@@ -69,7 +68,7 @@ export function svgText(scene: Scene, { left, top, right, bottom }: Box, place: 
   );
   place.append(picture);
   layers.fit();
-  for (const gone of picture.querySelectorAll('.hit, .ring')) gone.remove();
+  for (const gone of picture.querySelectorAll('.hit, .ring, .tip')) gone.remove();
   writeStyles(picture);
   picture.remove();
   return new XMLSerializer().serializeToString(picture);

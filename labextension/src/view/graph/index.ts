@@ -22,6 +22,8 @@ import { t } from '../text';
 
 const NARROW = 640;
 const TALL = 600;
+/** A graph that is wider than the canvas is at least so high, and leaves so much of the window to what stands around it. */
+const [LEAST_HIGH, LEFT_BELOW] = [300, 460];
 /** Space around the waiting call and what it uses, and between the drawing and the call to guess, in pixels. */
 const [AROUND, BEYOND] = [24, 72];
 const EMPTY = 64;
@@ -102,6 +104,8 @@ export class Graph {
   /** What follows once neither pointer nor focus is in the graph. */
   private _whenLeft: (() => void) | null = null;
   private _width = 0;
+  /** Reading the height of the window forces a layout: it is read when its size changes. */
+  private _high = TALL;
   /** The lineage of the chosen node is shown, and the rest pale. */
   private _hasLineage = false;
   /** The keys of its nodes. */
@@ -123,6 +127,9 @@ export class Graph {
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
     });
+    for (const pointed of ['pointerover', 'focusin'] as const) {
+      listen(this._canvas, pointed, event => this._layers.showTip(this._spotAt(event), this._drawing.box.right));
+    }
     for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, () => this._drawWhenLeft());
   }
 
@@ -144,7 +151,7 @@ export class Graph {
     const { width } = this._size();
     const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
     for (const { element } of this._beyond) element.hidden = !isCut;
-    this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? most : EMPTY);
+    this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? (isCut ? Math.min(most, this._high) : most) : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
     this._overview.element.hidden = !isPart || error !== '';
@@ -152,7 +159,7 @@ export class Graph {
     const search = this._paintingSearch(next, isLong || (isPart && !this._size().narrow));
     const isLate = drawsInSlices(next.model);
     if (!isLate) finished(search);
-    this._toolbar.paint({ any: spots.length > 0, lineage: this._hasLineage, search: this._search.element.hidden });
+    this._toolbar.paint(spots.length > 0, this._hasLineage, this._search.element.hidden);
     this._moveCamera(next, extent, most);
     yield;
     this._draw();
@@ -279,14 +286,15 @@ export class Graph {
   }
 
   resize(): void {
-    const now = this._canvas.clientWidth;
-    if (now === this._width || now === 0) return;
-    this._width = now;
+    const [now, high] = [this._canvas.clientWidth, Math.max(LEAST_HIGH, innerHeight - LEFT_BELOW)];
+    if ((now === this._width && high === this._high) || now === 0) return;
+    [this._width, this._high] = [now, high];
     this._repaint();
   }
 
   /** Applies the drawing that came while the person held the graph. */
   private _drawWhenLeft(): void {
+    this._layers.showTip(undefined, 0);
     const draw = this._whenLeft;
     this._whenLeft = null;
     this._isReleased = false;
@@ -460,9 +468,9 @@ export class Graph {
   private _followCamera(): void {
     this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
     for (const button of this._beyond) button.paint(this._drawing.spots);
-    const { top, bottom } = this._camera.inSight();
-    this._svg.classList.toggle('cut-above', top > this._drawing.box.top + 1);
-    this._svg.classList.toggle('cut-below', bottom < this._drawing.box.bottom - 1);
+    const [{ left, right, top, bottom }, { box }] = [this._camera.inSight(), this._drawing];
+    const isCut = { above: top > box.top + 1, below: bottom < box.bottom - 1, left: left > box.left + 1, right: right < box.right - 1 };
+    for (const [side, isOut] of Object.entries(isCut)) this._svg.classList.toggle(`cut-${side}`, isOut);
     if (!this._overview.element.hidden) this._frameOverview();
   }
 }

@@ -61,8 +61,10 @@ export class Overview {
   /** Pixels of the map for each pixel of the graph, the corner of the graph, and the size of the map. */
   private _scale = { x: 0, y: 0, left: 0, top: 0, width: 0, height: 0 };
   private _width = 0;
-  private _inSight: Box = { left: 0, right: 0, top: 0, bottom: 0 };
-  /** From the pointer to the middle of the frame while it is dragged. */
+  private _frame: Box = { left: 0, right: 0, top: 0, bottom: 0 };
+  /** The part of the graph that is in sight, which the frame in the map shows about. */
+  private _inSight = this._frame;
+  /** From the pointer to the middle of what is in sight while its frame is dragged. */
   private _grip: readonly [number, number] | null = null;
   private readonly _draw = whenChanged(() => this._drawMarks());
 
@@ -71,9 +73,10 @@ export class Overview {
       if (event.button !== 0) return;
       this.element.setPointerCapture(event.pointerId);
       const [x, y] = this._pointed(event);
-      const { left, right, top, bottom } = this._inSight;
+      const { left, right, top, bottom } = this._frame;
       const isInside = x >= left && x <= right && y >= top && y <= bottom;
-      this._grip = isInside ? [(left + right) / 2 - x, (top + bottom) / 2 - y] : [0, 0];
+      const seen = this._inSight;
+      this._grip = isInside ? [this._x((seen.left + seen.right) / 2) - x, this._y((seen.top + seen.bottom) / 2) - y] : [0, 0];
       this._follow(event);
     });
     listen(this.element, 'pointermove', event => this._follow(event));
@@ -97,7 +100,7 @@ export class Overview {
     if (!this._shown) return;
     const [left, right] = this._side(this._x(inSight.left), this._x(inSight.right), this._scale.width);
     const [top, bottom] = this._side(this._y(inSight.top), this._y(inSight.bottom), this._scale.height);
-    this._inSight = { left, right, top, bottom };
+    [this._frame, this._inSight] = [{ left, right, top, bottom }, inSight];
     const [first, last] = stepsAt(spots);
     const calls = this._shown.view.calls.length;
     const frame = { x: left, y: top, width: right - left, height: bottom - top };
@@ -154,15 +157,12 @@ export class Overview {
     return [event.clientX - left, event.clientY - top];
   }
 
+  /** Moves the middle of the frame with the pointer that holds it. */
   private _follow(event: PointerEvent): void {
     if (!this._grip) return;
     const [x, y] = this._pointed(event);
-    this._moveTo(x + this._grip[0], y + this._grip[1]);
-  }
-
-  /** Moves the middle of the frame to a point of the map. */
-  private _moveTo(x: number, y: number): void {
-    this._go((x - EDGE) / this._scale.x + this._scale.left, (y - EDGE) / this._scale.y + this._scale.top);
+    const { x: wide, y: high, left, top } = this._scale;
+    this._go((x + this._grip[0] - EDGE) / wide + left, (y + this._grip[1] - EDGE) / high + top);
   }
 
   private _handleKey(event: KeyboardEvent): void {
@@ -174,7 +174,7 @@ export class Overview {
     const last = view.calls.at(-1);
     const end = event.key === 'Home' ? drawing.spots[0] : event.key === 'End' && last ? spotOfCall(drawing, last) : undefined;
     if (end) this._go(end.x, end.y);
-    else if (dx || dy) this._moveTo((left + right) / 2 + dx * (right - left), (top + bottom) / 2 + dy * (bottom - top));
+    else if (dx || dy) this._go((left + right) / 2 + dx * (right - left), (top + bottom) / 2 + dy * (bottom - top));
     else return;
     consume(event);
   }

@@ -14,13 +14,6 @@ interface ToolbarActions {
   menuEntries(): readonly MenuEntry[];
 }
 
-interface ToolbarState {
-  readonly any: boolean;
-  readonly search: boolean;
-  /** The lineage of an object is shown. */
-  readonly lineage: boolean;
-}
-
 const MESSAGE_MS = 2500;
 export const ZOOM_STEP = 1.25;
 
@@ -48,10 +41,11 @@ export class Toolbar {
     setTimeout(() => this._message.textContent === text && this._message.replaceChildren(), MESSAGE_MS);
   }
 
-  paint(shown: ToolbarState): void {
-    this.element.hidden = !shown.any;
-    this._search.hidden = !shown.search;
-    this._lineage.setAttribute('aria-pressed', String(shown.lineage));
+  /** `hasLineage`: the lineage of an object is shown. */
+  paint(isShown: boolean, hasLineage: boolean, hasSearch: boolean): void {
+    this.element.hidden = !isShown;
+    this._search.hidden = !hasSearch;
+    this._lineage.setAttribute('aria-pressed', String(hasLineage));
   }
 }
 
