@@ -443,8 +443,10 @@ def tool(
     if not isinstance(executor, bool):
         executor = executor_named(executor, "executor", connect=False)
     named = name, description, resume
-    more, marks = (destructive, max_result, sees_withheld), (untrusted, external, pure)
-    options = ToolOptions(read_only, idempotent, *named, executor, *more, ends_run, check, *marks)
+    about_result, marks = (destructive, max_result, sees_withheld), (untrusted, external, pure)
+    options = ToolOptions(
+        read_only, idempotent, *named, executor, *about_result, ends_run, check, *marks
+    )
 
     def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
         is_function = inspect.isroutine(marked) or isinstance(marked, functools.partial)

@@ -88,8 +88,8 @@ def names_in(code: CodeType) -> Mapping[str, Set[str]]:
     names["variables"].difference_update(code.co_freevars, code.co_cellvars)
     names["state"].update(names["assigned"] if code.co_name not in _MAKING else ())
     for inner in (part for part in code.co_consts if isinstance(part, CodeType)):
-        for kind, more in names_in(inner).items():
-            names[kind] |= more
+        for kind, inner_names in names_in(inner).items():
+            names[kind] |= inner_names
     names["state"].difference_update(code.co_cellvars, {""})
     return names
 

@@ -90,11 +90,11 @@ class Toolbox:
     def __init__(self, *sources: Any, types: Iterable[type] = ()) -> None:
         parts = tuple(_flat(sources))
         self.sources = tuple(part for part in parts if not isinstance(part, Toolbox))
-        more = (cls for part in parts if isinstance(part, Toolbox) for cls in part.types)
+        of_parts = (cls for part in parts if isinstance(part, Toolbox) for cls in part.types)
         for cls in (added := tuple(types)):
             if not isinstance(cls, type):
                 raise DefinitionError(f"types: {cls!r:.60} is no class")
-        self.types: tuple[type, ...] = tuple(dict.fromkeys((*more, *added)))
+        self.types: tuple[type, ...] = tuple(dict.fromkeys((*of_parts, *added)))
         self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
         named = [(tool, source) for source in self.sources for tool in self._from(source)]
         self._tools = _by_name(_without_collisions(named))
@@ -131,8 +131,10 @@ class Toolbox:
 
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return a toolbox of the same tools, in which objects of these types are named too."""
-        more = [cls for cls in types if cls not in self.kinds]
-        return Toolbox(*self.sources, types=(*self.types, *self.kinds, *more)) if more else self
+        missing = [cls for cls in types if cls not in self.kinds]
+        return (
+            Toolbox(*self.sources, types=(*self.types, *self.kinds, *missing)) if missing else self
+        )
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
@@ -183,8 +185,8 @@ class Toolbox:
         """Return the class of the objects of a type, or None if no such type is known."""
         classes = [cls for cls, kind in self.kinds.items() if kind == name]
         sources = (source for source in self.sources if isinstance(source, ToolSource))
-        more = (source.type_named(name) for source in sources)
-        return next((cls for cls in (*classes, *more) if cls is not None), None)
+        of_sources = (source.type_named(name) for source in sources)
+        return next((cls for cls in (*classes, *of_sources) if cls is not None), None)
 
     def __repr__(self) -> str:
         return f"<Toolbox of {len(self)} tools: {', '.join(list(self.names)[:8])}>"

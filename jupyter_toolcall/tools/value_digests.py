@@ -304,8 +304,8 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 def _left_out(value: Any, cls: Any) -> dict[str, Any]:
     """Return the attributes that a class of its own accord does not pickle, as far as readable."""
-    own = ("__reduce__", "__reduce_ex__", "__getstate__")
-    if all(getattr(cls, name) is getattr(object, name) for name in own):
+    hooks = ("__reduce__", "__reduce_ex__", "__getstate__")
+    if all(getattr(cls, name) is getattr(object, name) for name in hooks):
         return {}
     # Such as a lock, which is why the class leaves it out.
     state = _canonical_state(cls, getattr(value, "__dict__", {}))
@@ -394,10 +394,10 @@ _CODE = frozenset({types.FunctionType, *WRAPPERS, *_SLOTS})
 
 def _members(cls: type) -> dict[str, Any]:
     """Return the attributes of a class that are its content."""
-    own = (item for item in sorted(vars(cls).items()) if item[0] not in _NO_CONTENT)
+    members = (item for item in sorted(vars(cls).items()) if item[0] not in _NO_CONTENT)
     return {
         name: value
-        for name, value in own
+        for name, value in members
         if not (name.startswith(("_abc_", "__pydantic")) or isinstance(value, _SLOTS))
     }
 
@@ -477,8 +477,8 @@ def _array(value: Any) -> Iterator[Any]:
 
 
 def _frame(value: Any) -> Iterator[Any]:
-    more = {name: getattr(value, name, None) for name in value._metadata}
-    yield from (value.columns, value.index, dict(value.attrs), more)
+    metadata = {name: getattr(value, name, None) for name in value._metadata}
+    yield from (value.columns, value.index, dict(value.attrs), metadata)
     yield bool(value.flags.allows_duplicate_labels)
     yield [value.iloc[:, n].array for n in range(value.shape[1])]
 

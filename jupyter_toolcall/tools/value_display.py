@@ -84,8 +84,8 @@ def _is_content(data: Any) -> bool:
 
 def is_image(value: Any, shown: Mapping[str, Any]) -> bool:
     """Return whether a value is an image, of any size; `shown` are its `reprs`."""
-    own = any(mime.startswith("image/") for mime in shown)
-    return own or hasattr(value, "savefig") or _is_pillow(value)
+    has_picture = any(mime.startswith("image/") for mime in shown)
+    return has_picture or hasattr(value, "savefig") or _is_pillow(value)
 
 
 def image_address(value: Any, shown: Mapping[str, Any], room: int) -> str:

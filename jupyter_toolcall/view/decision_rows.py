@@ -189,11 +189,13 @@ def _rule_row(rule: Rule, context: SessionContext, ran: int, asked: int, over: b
     day = rule.made and datetime.fromisoformat(rule.made).astimezone().strftime("%Y-%m-%d %H:%M")
     end = t("It ended with the run.") if over and rule.until == "run" else ""
     end = end or (rule.ended(tool) if tool is not None else "")
-    made = t("You made it on %1.", day) if rule.by == you else t("%1 made it on %2.", rule.by, day)
+    creation = (
+        t("You made it on %1.", day) if rule.by == you else t("%1 made it on %2.", rule.by, day)
+    )
     return RuleRow(
         *(rule.label, rule.decision, rule.arguments, rule.scope, until_kind(rule), rule.tool),
         *(verbs[rule.decision], ran, counts, ends.get(rule.until) or t("until %1", rule.until)),
-        made if day else "",
+        creation if day else "",
         *(rule.paused, end, _code_change(rule, tool) if tool is not None else ()),
     )
 
