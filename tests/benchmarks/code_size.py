@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_533,
     "Python files": 259,
     "Python tests": 52_555,
-    "TypeScript": 12_119,
+    "TypeScript": 12_116,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
