@@ -19,7 +19,7 @@ PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
     "core + engine + session": 8_303,
-    "tools": 3_544,
+    "tools": 3_548,
     "sources": 5_992,
     "jupyter": 4_295,
     "view": 1_944,
@@ -29,12 +29,12 @@ LIMITS = {
     "schemes": 1_498,
     "teaching + evaluation": 1_990,
     "storage": 1_004,
-    "rules, budgets, origins, previews": 1_574,
+    "rules, budgets, origins, previews": 1_576,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_436,
+    "all": 38_442,
     "Python files": 257,
     "Python tests": 52_814,
-    "TypeScript": 12_119,
+    "TypeScript": 12_116,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

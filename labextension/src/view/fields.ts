@@ -152,7 +152,8 @@ function checkboxes(field: Field, around: InputContext): Input {
       const names = picked();
       // Of columns that nobody has chosen yet, no list is sent.
       if (field.kind === 'texts' && names.length === 0 && field.initial === undefined) return undefined;
-      return jsonText([...chosen.filter(name => names.includes(name)), ...names.filter(name => !chosen.includes(name))]);
+      const raw = jsonText([...chosen.filter(name => names.includes(name)), ...names.filter(name => !chosen.includes(name))]);
+      return raw === jsonText(field.initial) ? initialRaw(field) : raw;
     },
     set(raw) {
       const names = raw ? read(field, raw) : {};

@@ -1,7 +1,7 @@
 /** The card of a person who plays the model: the request, and the form for the reply. */
 import type { Told, ToolRow, Written, YourTurn } from '../generated/contract';
 import { callText } from './dialogs';
-import { type Child, focusInPlace, h, hasFocus, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
+import { type Child, focusInPlace, h, hasFocus, joined, keyedChildren, mutedText, scrollingText, setChildren, whenChanged } from './dom';
 import { labelledField } from './fields';
 import { button, folded, icon } from './icons';
 import type { Model } from './model';
@@ -94,32 +94,27 @@ export class ReplyCard {
 
 const monoText = (words: string, look = ''): HTMLElement => h('span', { class: `tc-words ${look}`.trim() }, textBlock(words));
 
-function toldResult(one: Told): HTMLElement[] {
+function toldResult(one: Told, model: Model): HTMLElement[] {
   const from = one.tool ? oneLine(one.tool, 60) : t('result');
   const body = monoText(one.text, 'mono');
+  // The text is what the model sees. What the named object is stands beside it for the person.
+  const call = one.step ? [...model.calls.values()].find(({ step, branch }) => step === one.step && branch === '') : undefined;
+  const about = joined(' · ', model.objects.get(call?.object ?? '')?.preview.caption ?? '', call?.change ?? '');
   return [
     h('dt', { title: from }, one.step ? `${one.step} ` : '', from),
-    h('dd', one.error ? { class: 'bad' } : {}, one.error ? icon('failed') : null, body)
+    h('dd', one.error ? { class: 'bad' } : {}, one.error ? icon('failed') : null, body, about ? mutedText(oneLine(about, 160)) : null)
   ];
 }
 
 /** The prompt, and the results since the last reply. */
-function promptAndResults(turn: YourTurn): HTMLElement {
+function promptAndResults(turn: YourTurn, model: Model): HTMLElement {
   const asked = [h('dt', {}, t('prompt')), h('dd', {}, monoText(turn.prompt))];
-  return h('dl', 'tc-args tc-heard', ...asked, ...turn.told.flatMap(toldResult));
+  return h('dl', 'tc-args tc-heard', ...asked, ...turn.told.flatMap(one => toldResult(one, model)));
 }
 
-function systemText(turn: YourTurn): Child {
-  if (!turn.system) return null;
-  return folded(t('System text'), scrollingText(textBlock(turn.system)));
-}
+const systemText = ({ system }: YourTurn): Child => (system ? folded(t('System text'), scrollingText(textBlock(system))) : null);
 
-interface ToolItem {
-  readonly tool: ToolRow;
-  readonly live: boolean;
-}
-
-function toolItem({ tool, live }: ToolItem, choose: (tool: ToolRow) => void): HTMLElement {
+function toolItem(tool: ToolRow, live: boolean, choose: (tool: ToolRow) => void): HTMLElement {
   const name = oneLine(tool.id, 120);
   const label = live
     ? h('button', { class: 'tool', key: `tool ${tool.id}`, onclick: () => choose(tool) }, name)
@@ -133,10 +128,11 @@ export class RequestParts {
   private readonly _request = h('div', 'tc-cardbody');
   private readonly _heading = h('h4', 'tc-part', t('Tools'));
   private readonly _tools = h('ul', { class: 'tc-tools-now', label: t('Tools of this turn') });
-  private readonly _rows = keyedChildren(this._tools, (one: ToolItem) => toolItem(one, this._choose));
+  private readonly _rows = keyedChildren(this._tools, ([tool, live]: readonly [ToolRow, boolean]) => toolItem(tool, live, this._choose));
   private _personTurn!: YourTurn;
+  private _model!: Model;
   private readonly _drawRequest = whenChanged(() => {
-    setChildren(this._request, [promptAndResults(this._personTurn), systemText(this._personTurn)]);
+    setChildren(this._request, [promptAndResults(this._personTurn, this._model), systemText(this._personTurn)]);
   });
   /** The request, the heading of the tools, and the tools, in order. */
   readonly elements: readonly HTMLElement[] = [this._request, this._heading, this._tools];
@@ -144,10 +140,10 @@ export class RequestParts {
   constructor(private readonly _choose: (tool: ToolRow) => void = () => undefined) {}
 
   paint(turn: YourTurn, model: Model, live: boolean): void {
-    this._personTurn = turn;
+    [this._personTurn, this._model] = [turn, model];
     this._drawRequest(JSON.stringify([turn.prompt, turn.told, turn.system]));
     const tools = turn.tools.flatMap(id => model.tools.get(id) ?? []);
-    this._rows(tools.map(tool => ({ key: tool.id, stamp: [tool, live], item: { tool, live } })));
+    this._rows(tools.map(tool => ({ key: tool.id, stamp: [tool, live], item: [tool, live] as const })));
     this._heading.hidden = this._tools.hidden = tools.length === 0;
   }
 }

@@ -26,7 +26,8 @@ const TALL = 600;
 const [LEAST_HIGH, LEFT_BELOW] = [300, 460];
 /** Space around the waiting call and what it uses, and between the drawing and the call to guess, in pixels. */
 const [AROUND, BEYOND] = [24, 72];
-const EMPTY = 64;
+/** The height of a canvas without a drawing, and what is empty at each side of a drawing, in pixels. */
+const [EMPTY, EDGE] = [64, 12];
 /** Ancestors of the chosen object that are to be drawn. */
 const NEAR = 30;
 /** Above this many objects or calls, the search bar is shown. */
@@ -127,9 +128,8 @@ export class Graph {
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
     });
-    for (const pointed of ['pointerover', 'focusin'] as const) {
-      listen(this._canvas, pointed, event => this._layers.showTip(this._spotAt(event), this._drawing.box.right));
-    }
+    const showTip = (event: Event): void => this._layers.showTip(this._spotAt(event), this._drawing.box.right);
+    for (const pointed of ['pointerover', 'focusin'] as const) listen(this._canvas, pointed, showTip);
     for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, () => this._drawWhenLeft());
   }
 
@@ -469,7 +469,7 @@ export class Graph {
     this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
     for (const button of this._beyond) button.paint(this._drawing.spots);
     const [{ left, right, top, bottom }, { box }] = [this._camera.inSight(), this._drawing];
-    const isCut = { above: top > box.top + 1, below: bottom < box.bottom - 1, left: left > box.left + 1, right: right < box.right - 1 };
+    const isCut = { above: top > box.top + EDGE, below: bottom < box.bottom - EDGE, left: left > box.left + EDGE, right: right < box.right - EDGE };
     for (const [side, isOut] of Object.entries(isCut)) this._svg.classList.toggle(`cut-${side}`, isOut);
     if (!this._overview.element.hidden) this._frameOverview();
   }
