@@ -17,12 +17,13 @@ from typing import Any, overload
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import UsageError
+from ..core.errors import UsageError, checked_path, checked_text
 from ..core.events import Decision
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
 from ..engine.decisions import current_approval_digest
+from ..engine.opening import checked_count
 from ..models.named import model_named
 from ..session.session import Session
 from ..session.sessions_together import SessionsTogether
@@ -346,16 +347,15 @@ def session_map(
     jobs: int | None = None,
 ) -> SessionMap:
     """Return the map of `Session.map`, whose sessions have not run yet. Raises UsageError."""
-    texts = _prompts(prompts)
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs={jobs}: how many sessions run at once, at least 1")
+    texts, name = _prompts(prompts), checked_text(name, "name")
+    checked_count(1 if jobs is None else jobs)
     options = _options(options)
     setup = SessionSetup(toolbox, model, options)
     # Whatever is wrong with the arguments is raised here, once.
     _, opened = setup.open(Journal())
     if folder is not None:
         # A folder may hold several maps, each in a folder of its name.
-        path = Path(folder, file_stem(name) if name else "")
+        path = checked_path(folder) / (file_stem(name) if name else "")
         where = JournalFolder(absolute=os.path.abspath(path))
     elif name:
         where = JournalFolder(file_stem(name))
@@ -369,9 +369,9 @@ def session_map(
     return SessionMap(SessionSetup(toolbox, model, options, where), texts, chosen, jobs)
 
 
-def _prompts(prompts: Iterable[str]) -> list[str]:
-    if isinstance(prompts, str):
-        raise UsageError("prompts is one text; give a list of prompts")
+def _prompts(prompts: Any) -> list[str]:
+    if isinstance(prompts, str) or not isinstance(prompts, Iterable):
+        raise UsageError(f"prompts is {prompts!r:.60}; give a list of prompts")
     texts: list[Any] = list(prompts)
     for number, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():

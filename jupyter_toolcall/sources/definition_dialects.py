@@ -123,24 +123,17 @@ def _read_type(schema: dict[str, Any], note: Note) -> None:
 
 
 def _read_required(schema: dict[str, Any], note: Note) -> None:
-    """Read `required: true` in a property as draft 3 does: its object requires it.
-
-    A name that is required and not described takes any value: otherwise no call could ever fit.
-    """
-    properties, required = schema.get("properties"), schema.get("required")
-    if isinstance(required, bool):
+    """Read `required: true` in a property as draft 3 does: its object requires it."""
+    if isinstance(schema.get("required"), bool):
         del schema["required"]
-    if not isinstance(properties, Mapping):
-        return
-    listed, parts = required if isinstance(required, list) else [], properties.items()
+    properties = schema.get("properties")
+    parts = properties.items() if isinstance(properties, Mapping) else ()
     names = [k for k, part in parts if isinstance(part, Mapping) and part.get("required") is True]
     if names:
         note("required: true of a parameter is read as required of its object")
+        written = schema.get("required")
+        listed = written if isinstance(written, list) else []
         schema["required"] = [*listed, *(name for name in names if name not in listed)]
-    undescribed = [name for name in listed if isinstance(name, str) and name not in properties]
-    if undescribed and not isinstance(schema.get("additionalProperties"), Mapping):
-        note(f"what is required and not described takes any value: {', '.join(undescribed)}")
-        schema["properties"] = {**properties, **{name: {} for name in undescribed}}
 
 
 def _read_bounds(schema: dict[str, Any], note: Note) -> None:
@@ -201,9 +194,10 @@ def object_schema(schema: Schema) -> Schema:
 
     It has the properties of all choices, and requires what all of them require.
     """
-    if not any(word in schema for word in _REFUSED):
-        return schema
     properties, required, choices = _members(schema, schema, ())
+    is_same = properties.keys() == schema.get("properties", {}).keys()
+    if is_same and not any(word in schema for word in _REFUSED):
+        return schema
     result = {key: part for key, part in schema.items() if key not in _REFUSED}
     if len({names for names in choices if names}) > 1:
         hint = f"Give {', or '.join(' and '.join(names) for names in choices if names)}."
@@ -234,10 +228,14 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
             ("then", conditional),
         )
     }
-    for name, part in (item for found in branches.values() for b in found for item in b[0].items()):
+    inner = [branch for found in branches.values() for branch in found]
+    for name, part in (item for branch in inner for item in branch[0].items()):
         described = properties.get(name) or part
-        is_other = part and part != described
-        properties[name] = {"anyOf": [described, part]} if is_other else described
+        properties[name] = described if part in ({}, described) else {"anyOf": [described, part]}
+    if properties or "properties" in schema:
+        # What is required is a parameter too where nothing describes it: else no call would fit.
+        names = (name for parts in (required, *(branch[1] for branch in inner)) for name in parts)
+        properties = {**properties, **{name: {} for name in names if name not in properties}}
     for branch in branches["allOf"]:
         required |= branch[1]
     choices = [branch for word in ("anyOf", "oneOf") for branch in branches[word]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.digests import digest
-from ..core.errors import UsageError
+from ..core.errors import UsageError, checked_path
 from ..core.text import nearest
 from ..tools.object_references import receiver_schema
 from ..tools.object_types import Kinds
@@ -162,7 +162,7 @@ class FileToolset(Toolbox):
     """
 
     def __init__(self, folder: str | Path = ".", *, untrusted: bool = True) -> None:
-        super().__init__(FileTools(Path(folder), untrusted))
+        super().__init__(FileTools(checked_path(folder), untrusted))
 
     def __call__(self, folder: str | Path, *, untrusted: bool = True) -> FileToolset:
         """Return the toolset for a folder."""

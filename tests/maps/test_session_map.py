@@ -186,12 +186,12 @@ def test_the_table_escapes_what_comes_from_prompts_and_models() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ({"prompts": "Pay."}, "one text"),
-        ({"prompts": ["Pay.", " "]}, "prompt 1"),
-        ({"jobs": 0}, "jobs=0"),
+        *(({"prompts": "Pay."}, "give a list"), ({"prompts": 5}, "prompts is 5")),
+        *(({"prompts": ["Pay.", " "]}, "prompt 1"), ({"toolbox": pay}, "no toolbox")),
+        *(({"jobs": 0}, "jobs: 0"), ({"jobs": "2"}, "jobs: '2'")),
+        *(({"name": 3}, "name is 3"), ({"folder": 3}, "3 is no path")),
         ({"sceme": "flat"}, "Did you mean scheme"),
         ({"executor": "proceses"}, "Did you mean processes"),
-        ({"toolbox": pay}, "no toolbox"),
     ],
 )
 def test_a_wrong_argument_is_refused_before_anything_runs(

@@ -658,8 +658,8 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"allOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": CITY}}, {"city": "x"}, {}),
     ({"type": ["object", "null"], "properties": {"a": {"type": "integer"}}}, {"a": 1}, {"a": "x"}),
     ({**CITY, "required": ["city", "b"]}, {"city": "x", "b": [2]}, {"city": "x"}),
-    ({**CLOSED, "properties": {}, "required": ["b"]}, {"b": 1}, {"b": 1, "c": 2}),
     ({**CITY, "required": ["a"], "allOf": [{"properties": {"a": INT}}]}, {"a": 1}, {"a": "x"}),
+    ({"properties": {"c": {}}, **EITHER}, {"b": 1}, {"c": 1}),
 ]
 
 
