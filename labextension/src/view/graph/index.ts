@@ -22,8 +22,8 @@ import { t } from '../text';
 
 const NARROW = 640;
 const TALL = 600;
-/** A graph that is wider than the canvas is at least so high, and leaves so much of the window to what stands around it. */
-const [LEAST_HIGH, LEFT_BELOW] = [300, 460];
+/** A graph that is wider than a wide canvas is at least so high, and leaves so much of the window to what stands around it. */
+const [LEAST_HIGH, LEFT_BELOW] = [380, 388];
 /** Space around the waiting call and what it uses, and between the drawing and the call to guess, in pixels. */
 const [AROUND, BEYOND] = [24, 72];
 /** The height of a canvas without a drawing, and what is empty at each side of a drawing, in pixels. */
@@ -148,10 +148,11 @@ export class Graph {
     const [extent, error] = [this._extent(), spots.length ? '' : this._noDrawing(next)];
     this._emptyHint.hidden = spots.length > 0 || next.objects.length > 0;
     this._canvas.hidden = error !== '';
-    const { width } = this._size();
+    const { width, narrow } = this._size();
     const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
     for (const { element } of this._beyond) element.hidden = !isCut;
-    this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? (isCut ? Math.min(most, this._high) : most) : EMPTY);
+    const high = isCut && !narrow ? Math.min(most, this._high) : most;
+    this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
     this._overview.element.hidden = !isPart || error !== '';
@@ -296,8 +297,7 @@ export class Graph {
   private _drawWhenLeft(): void {
     this._layers.showTip(undefined, 0);
     const draw = this._whenLeft;
-    this._whenLeft = null;
-    this._isReleased = false;
+    [this._whenLeft, this._isReleased] = [null, false];
     if (draw) requestAnimationFrame(draw);
   }
 
