@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_442,
     "Python files": 257,
-    "Python tests": 52_815,
+    "Python tests": 52_816,
     "TypeScript": 12_116,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -194,6 +194,8 @@ def test_a_reload_keeps_the_turn_and_the_calls_and_the_saved_view_shows_the_same
     expect(written(view)).to_contain_text("Potato_peel()")
     press(view, "Send")
     expect_step(view, 1, "Potato_peel", "Potato#2")
+    # The row of the call comes before the next turn does.
+    expect(view).to_contain_text("turn 2")
     wait_idle(page)
     save(page)
     (bundle,) = [
