@@ -96,7 +96,8 @@ def same(memory: Journal, text: str, head: str) -> Iterator[Broken]:
         yield Broken("file is not memory", f"{len(journal)} entries, and {len(memory)}")
     elif state_at(journal, head) != state_at(memory, head):
         yield Broken("file is not memory", "the states differ")
-    if not all(entry.verified for entry in journal):
+    # A kernel that cannot write the file repeats its replies as it reads them: not verified.
+    if not all(entry.verified or "of" in entry.meta for entry in journal):
         yield Broken("file is not memory", "an entry is not this machine's own")
 
 
