@@ -154,10 +154,9 @@ class Cursor:
             event = with_names(event, self.state, self.recorded_state())
         if self.replay_queue.recorded_head and not self.replay_queue.is_noted:
             meta[REPLAYS] = self.replay_queue.recorded_head
-        journal, count = self.context.journal, len(self.context.journal)
+            self.replay_queue.is_noted = True
+        journal = self.context.journal
         entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
-        # An entry that exists may be a recorded one, and the replay has not left these yet.
-        self.replay_queue.is_noted |= len(journal) > count
         # Read now: later, the states of old entries would have to be computed again.
         CallIndex.of(journal)
         return entry

@@ -179,7 +179,7 @@ def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
         leaf = path[number].meta.get(REPLAYS)
         recorded = journal.path(leaf)[number:] if leaf in journal else ()
         # A replay of the replay repeats this entry with its meta, after another entry.
-        if recorded and recorded[0] != path[number] and recorded[0].parent == path[number].parent:
+        if recorded and recorded[0].parent == path[number].parent:
             return path[number:], recorded
     return (), ()
 
