@@ -36,14 +36,11 @@ class CallIndex:
     journal: Journal
     starts: Counter[CallRun] = field(default_factory=Counter)
     """How often each call has started."""
-    last_starts: dict[tuple[str, str], int] = field(default_factory=dict)
-    """For each reply and call, how many entries were read when it last started on any branch."""
     outcomes: dict[tuple[str, str], Outcome] = field(default_factory=dict)
     """The last verified outcome of calls that ran, by id and approval digest."""
     verified_digests: set[str] = field(default_factory=set)
     """The digests of the values that verified entries name."""
-    entries_read: int = 0
-    """How many entries were read."""
+    _read: int = 0
     _acted_on: set[str] = field(default_factory=set)
     """The decisions after which a call has started, by entry."""
     _runs: dict[tuple[str, str], dict[str, Literal["started", "finished"]]] = field(
@@ -60,7 +57,7 @@ class CallIndex:
     def of(cls, journal: Journal) -> CallIndex:
         """Return the index of a journal, up to its last entry."""
         index = journal.index(cls)
-        for entry in journal.entries_after(index.entries_read):
+        for entry in journal.entries_after(index._read):
             index.read(entry)
         if index._process != os.getpid():
             # This process was forked: the one that recorded the decisions may act on them.
@@ -76,13 +73,12 @@ class CallIndex:
                 state = state or state_at(self.journal, entry.id)
                 call = state.calls[entry.event.call_id]
                 self.starts[call_run(call)] += 1
-                self.last_starts[call_run(call)[:2]] = self.entries_read
                 self._acted_on.add(call.decision_entry)
                 self._runs_of(call).setdefault(call.approval_digest, "started")
             elif call_id := ended_call(entry.event):
                 self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
         # Counted last, so that an entry is read again if an interrupt came here.
-        self.entries_read += 1
+        self._read += 1
 
     def _add_end(self, entry: Entry, state: State, call_id: str) -> None:
         call = state.calls[call_id]

@@ -40,5 +40,5 @@ def record_client_call(
     # No request was sent, so the journal notes no definitions and no news as sent with it.
     event = recorded_reply(reply, cursor.state, {}, "", context.hide)
     entry = cursor.write(event, at=context.clock(), by=by)
-    cursor.note_reply(entry)
+    cursor.latest_reply = entry.id
     return entry

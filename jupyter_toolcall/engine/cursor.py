@@ -20,7 +20,7 @@ from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.object_names import with_names
-from ..core.recorded_calls import CallIndex, call_run
+from ..core.recorded_calls import CallIndex
 from ..core.recorded_data import LazyDict, replace
 from ..core.secrets import Hide, Secrets
 from ..core.state import State, Step, next_step
@@ -40,7 +40,7 @@ from ..tools.value_display import Shows, reprs
 from ..tools.value_text import content_text
 from .execution import EarlyEnd
 from .prepare import prepare
-from .replay_queue import REPLAYS, ReplayQueue
+from .replay_queue import ReplayQueue
 from .session_values import PreparedCall, SessionValues
 
 
@@ -71,9 +71,9 @@ class Cursor:
     decision adds no entry, and holds until the call starts."""
     early_ends: dict[str, EarlyEnd] = field(default_factory=dict)
     """The calls that ran ahead of their turn and wait for it, by id."""
-    latest_reply: tuple[str, int] = ("", 0)
-    """The entry of the last reply that the model gave here, and how many entries there were then.
-    Its calls are new until they start on any branch, even if an equal reply has results."""
+    latest_reply: str = ""
+    """The entry of the last reply that the model gave here. Its calls are new, even if an equal
+    reply is recorded with results."""
     _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
     """The calls that programs read last, by id: the recorded call, and the one from `shown`."""
     _offered: tuple[int, Offer] | None = None
@@ -132,7 +132,10 @@ class Cursor:
     @property
     def holding_hook(self) -> SessionHooks | None:
         """The hook that holds the model's next reply; None where none does."""
-        return next((hook for hook in self.context.hooks if hook.holds_reply(self)), None)
+        for hook in self.context.hooks:
+            if hook.holds_reply(self):
+                return hook
+        return None
 
     @property
     def request(self) -> Request:
@@ -152,9 +155,6 @@ class Cursor:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
             event = with_names(event, self.state, self.recorded_state())
-        if self.replay_queue.recorded_head and not self.replay_queue.is_noted:
-            meta[REPLAYS] = self.replay_queue.recorded_head
-            self.replay_queue.is_noted = True
         journal = self.context.journal
         entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
         # Read now: later, the states of old entries would have to be computed again.
@@ -190,16 +190,6 @@ class Cursor:
         edited, unedited = event.arguments or {}, self.arguments_to_run(call)
         left_out = (name for name in unedited if name in edited and name not in call.proposed)
         return [name for name in left_out if is_same_json(edited[name], unedited[name])]
-
-    def note_reply(self, entry: Entry) -> None:
-        """Take the calls of a reply that was just given as new."""
-        self.latest_reply = entry.id, self.context.call_index.entries_read
-
-    def is_new(self, call: CallRecord) -> bool:
-        """Return whether a call of a reply that was given here has not started since then."""
-        entry_id, count = self.latest_reply
-        started = self.context.call_index.last_starts.get(call_run(call)[:2], 0)
-        return call.asked_call.entry == entry_id and started < count
 
     def supersede(self, call_id: str) -> None:
         """Skip the recorded entries of a call that was decided on, or run, again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
@@ -13,7 +13,7 @@ from ..core.recorded_data import replace
 from ..core.state import AskPerson
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
-from .replay_queue import REPLAYS, ReplayQueue, call_id_of
+from .replay_queue import ReplayQueue, call_id_of
 
 
 def entry_at(cursor: Cursor, location: str) -> str:
@@ -128,7 +128,8 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
                 f"{call.tool} is a request to you, and nothing runs: give a new answer"
             )
         event = replace(event, approval_digest=ready.approval_digest)
-    replaying.decide(event, "person")
+    meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
+    replaying.decide(event, "person", **meta)
     return replaying
 
 
@@ -147,6 +148,8 @@ def leave_question(cursor: Cursor) -> None:
 
 
 Entries = tuple[Entry, ...]
+REPLAYS = "replays"
+"""In the meta of a replay's first entry: the last entry of the branch that is replayed."""
 
 
 def resume_replay(context: SessionContext, head: str) -> Cursor:
@@ -160,17 +163,14 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
     If the branch has other prompts or replies than recorded, the replay was over.
     """
     replayed, recorded = _last_replay(journal, journal.path(head))
+    turns, turns_again = [*_turns(recorded)], [*_turns(replayed)]
+    if [turn for _, turn in turns[: len(turns_again)]] != [turn for _, turn in turns_again]:
+        return ReplayQueue()
+    position = turns[len(turns_again) - 1][0] + 1 if turns_again else 0
+    superseded = {call_id_of(entry.event) for entry in replayed} - {""}
     # What is repeated may be a replay itself that had not ended.
     earlier = unfinished_replay(journal, recorded[-1].id).remaining() if recorded else None
-    queue = ReplayQueue(recorded, is_noted=True, following=earlier)
-    for turn in filter(_is_turn, replayed):
-        while (entry := queue.next()) is not None and not _is_turn(entry):
-            queue.position += 1
-        if entry is None or entry.event != turn.event:
-            return ReplayQueue()
-        queue.position += 1
-    queue.superseded |= {call_id_of(entry.event) for entry in replayed} - {""}
-    return queue
+    return ReplayQueue(recorded, position, superseded, following=earlier)
 
 
 def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
@@ -184,5 +184,11 @@ def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
     return (), ()
 
 
-def _is_turn(entry: Entry) -> bool:
-    return isinstance(entry.event, Asked | Replied)
+def _turns(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
+    """Yield prompts by their text, and replies by the ids of their calls, with positions."""
+    for index, entry in enumerate(entries):
+        match entry.event:
+            case Asked(text, again=times_asked):
+                yield index, (text, times_asked)
+            case Replied(calls=calls):
+                yield index, [call.id for call in calls]

@@ -105,7 +105,7 @@ def _with_data(ready: PreparedCall, inputs: ToolInputs) -> Mapping[str, Any]:
 
 def _is_free(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether nothing runs: the call ran ahead of its turn, or its result is recorded."""
-    recorded = not (cursor.fresh or cursor.is_new(call))
+    recorded = not (cursor.fresh or _is_new(cursor, call))
     has_result = recorded and cursor.context.values.cached_outcome(ready) is not None
     return has_result or call.id in cursor.early_ends
 
@@ -177,7 +177,7 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     A call of a reply that the model just gave did not run. A call with a cached result did run,
     but its tool does not run again.
     """
-    if cursor.fresh or ready.tool.repeatable or cursor.is_new(call):
+    if cursor.fresh or ready.tool.repeatable or _is_new(cursor, call):
         return False
     values, unreliable_reason = cursor.context.values, cursor.context.unreliable_reason
     ran = cursor.context.call_index.run_of(call, ready.approval_digest)
@@ -192,7 +192,7 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
 def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether a call that a policy lets run takes a cached result, if there is one: the
     model asked for it in a recorded reply, and its tool must not run twice."""
-    return not (cursor.fresh or ready.tool.repeatable or cursor.is_new(call))
+    return not (cursor.fresh or ready.tool.repeatable or _is_new(cursor, call))
 
 
 def repeatable_call(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:
@@ -202,6 +202,10 @@ def repeatable_call(cursor: Cursor, call: CallRecord, state: State) -> PreparedC
         return None
     ready = cursor.runnable(call, state)
     return ready if ready and ready.approval_digest == call.approval_digest else None
+
+
+def _is_new(cursor: Cursor, call: CallRecord) -> bool:
+    return cursor.latest_reply != "" and call.asked_call.entry == cursor.latest_reply
 
 
 def _reason(context: SessionContext, call: CallRecord) -> str:

@@ -14,9 +14,6 @@ from ..core.call_record import CallRecord
 from ..core.journal_entries import Entry
 from ..core.state import State
 
-REPLAYS = "replays"
-"""In the meta of a replay's first entry: the last entry of the branch that is replayed."""
-
 
 @dataclass
 class ReplayQueue:
@@ -30,8 +27,6 @@ class ReplayQueue:
     """The position of the last entry that is changed here: it is replayed in single steps."""
     approves_following: bool = False
     """Whether recorded approvals hold for calls that an edit changed only in their objects."""
-    is_noted: bool = False
-    """Whether the first entry that differs from the recorded ones names these."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
 
@@ -110,9 +105,12 @@ class ReplayQueue:
 
 def _is_round(event: events.Event) -> bool:
     """Return whether an event is a round of input of a call, or the response to one."""
-    if isinstance(event, events.Decided):
-        return event.round > 0
-    return isinstance(event, events.Finished) and isinstance(event.outcome, events.InputNeeded)
+    match event:
+        case events.Finished(outcome=events.InputNeeded()):
+            return True
+        case events.Decided(round=number):
+            return number > 0
+    return False
 
 
 def call_id_of(event: events.Event) -> str:

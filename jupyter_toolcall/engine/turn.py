@@ -129,7 +129,7 @@ def _record_reply(
         entry = cursor.write(event, **meta)
     except (TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
-    cursor.note_reply(entry)
+    cursor.latest_reply = entry.id
     return entry
 
 

@@ -587,3 +587,23 @@ def test_a_result_is_kept_on_the_input_line_where_there_is_one(tmp_path: Path) -
     assert "recorded result: sent to Ann" in asked[0]
     assert [call.status for call in session.calls] == ["succeeded", "proposed"]
     assert SENT == ["Ann", "Ben"]
+
+
+def test_a_late_approval_of_a_call_that_a_replay_repeats_is_refused() -> None:
+    sent: list[int] = []
+
+    def send(n: int) -> str:
+        """Send."""
+        sent.append(n)
+        return "sent"
+
+    model = Scripted([("send", {"n": 1}), "Done."])
+    session = Session(Toolbox(send), model, scheme="flat").tell("Send.")
+    session.decide(session.pending[0]).run()
+    paused = session.replay(session.calls[0])
+    assert [call.status for call in paused.calls] == ["proposed"]
+    assert paused.pending == ()
+    with pytest.raises(NotYourTurn, match="decided on already"):
+        paused.decide(paused.calls[0])
+    paused.run()
+    assert sent == [1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, NotYourTurn
+from jupyter_toolcall.models import Reply, Request
 
 RAN: list[str] = []
 
@@ -124,9 +126,43 @@ def test_a_fork_asks_the_model_again_and_a_new_call_always_runs() -> None:
     assert session.checkout(forked.head).head == forked.head
 
 
-def test_a_call_that_an_edit_has_not_come_to_yet_cannot_be_edited() -> None:
+@pytest.mark.parametrize(
+    ("follow", "tea"),
+    [
+        (lambda edited: edited.edit("call_1", what="mint"), "mint"),
+        (lambda edited: edited.decide_anew("call_1", "edit", arguments={"what": "mint"}), "mint"),
+        (lambda edited: edited.replay("call_2"), "tea"),
+        (lambda edited: edited.replay(), "tea"),
+    ],
+    ids=["an edit", "a decision", "a replay from a call", "a replay"],
+)
+def test_what_follows_an_edit_before_its_run_repeats_it_to_the_end_and_asks_no_model(
+    follow: Callable[[Session], Session], tea: str, tmp_path: Path
+) -> None:
+    asked, script = list[Request](), Scripted(SCRIPT)
+
+    def model(request: Request) -> Reply | None:
+        asked.append(request)
+        return script(request)
+
+    session = Session(
+        Toolbox(Cup, pour), model, scheme="flat", approve="all", inputs={"cup": Cup()}
+    ).tell("tea")
+    edited = session.edit("call_3", what="honey")
     with pytest.raises(NotYourTurn, match="has not come to call_4 yet: run"):
-        make().edit("call_3", what="honey").edit("call_4", Cup="Cup#1")
+        edited.edit("call_4", Cup="Cup#1")
+    following = follow(edited)
+    following.save(tmp_path / "s.jsonl")
+    asked.clear()
+    loaded = Session.load(
+        tmp_path / "s.jsonl", session.toolbox, model, inputs={"cup": Cup()}, approve="all"
+    ).run()
+    while loaded.pending:
+        loaded.decide(loaded.pending[0]).run()
+    for ended in (following.run(), loaded):
+        tastes = [ended[name].taste for name in ended.objects]
+        assert tastes == ["", f"+{tea}", "water", f"+{tea}+honey"]
+        assert (ended.calls[3].result, ended.text, asked) == (f"+{tea}+honey", "done", [])
 
 
 class Noted(Session):
@@ -191,22 +227,11 @@ def test_an_edit_survives_a_second_approval() -> None:
 
 def test_a_decision_is_taken_once_and_again_on_a_fork_where_a_replay_repeats_it() -> None:
     session = make(approve="ask").decide("call_1")
-    fork = session.fork()
     with pytest.raises(NotYourTurn, match="decided on already"):
         session.decide("call_1")
+    fork = session.fork()
     session.run()
     fork.decide("call_1").run()
-    count, paused = len(fork.journal), fork.replay("call_1")
-    assert paused.pending == ()
-    with pytest.raises(NotYourTurn, match="decided on already"):
-        paused.decide("call_1")
-    assert paused.run().head == fork.replay().run().head == fork.head
+    count = len(fork.journal)
+    assert fork.replay().run().head == fork.head
     assert (len(fork.journal), RAN) == (count, ["add tea", "add tea"])
-
-
-def test_a_call_of_one_reply_runs_once_whichever_branch_comes_to_it_first() -> None:
-    box, model = Toolbox(Cup, pour), Scripted(SCRIPT[1:2])
-    session = Session(box, model, scheme="flat", approve="all").ask("tea").step()
-    RAN.clear()
-    results = {branch.run().calls[0].result for branch in (session.fork(), session.fork(), session)}
-    assert (len(results), RAN) == (1, ["pour"])
