@@ -61,6 +61,13 @@ def told(session: Session) -> list[Any]:
     return [session.text, *calls]
 
 
+def steps(session: Session, count: int) -> Session:
+    """Return a session that has taken so many steps."""
+    for _ in range(count):
+        session.step()
+    return session
+
+
 def finished(session: Session, again: str = "") -> Session:
     """Return a session that has run to its end; what a cut left open is approved once more.
 
