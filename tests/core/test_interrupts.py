@@ -208,12 +208,10 @@ def _interrupted_at(session: Session, point: int) -> None:
         if event == "call" and "jupyter_toolcall" in frame.f_code.co_filename:
             seen[0] += 1
             # What a generator raises while it is closed is lost in any program. No signal is
-            # raised where a hold begins or ends, or in a firm one: its handler waits for the next
-            # place.
+            # raised where a hold begins or ends: its handler waits for the next place.
             atomic = (Hold.__enter__.__code__, Hold.__exit__.__code__)
-            is_held = frame.f_code in atomic or (Hold.innermost is not None and Hold.innermost.firm)
             generator = frame.f_code.co_flags & inspect.CO_GENERATOR
-            if seen[0] >= point and not is_held and not generator:
+            if seen[0] >= point and frame.f_code not in atomic and not generator:
                 sys.setprofile(None)
                 raise KeyboardInterrupt
 
