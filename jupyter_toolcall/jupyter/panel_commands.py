@@ -43,7 +43,7 @@ class Hello(Message):
 
 
 class ShownCall(Row):
-    """A call as it was shown: `approval_digest` is its digest."""
+    """A call with the approval digest that it was shown with."""
 
     call: str
     approval_digest: str

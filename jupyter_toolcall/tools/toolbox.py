@@ -132,9 +132,9 @@ class Toolbox:
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return a toolbox of the same tools, in which objects of these types are named too."""
         missing = [cls for cls in types if cls not in self.kinds]
-        return (
-            Toolbox(*self.sources, types=(*self.types, *self.kinds, *missing)) if missing else self
-        )
+        if not missing:
+            return self
+        return Toolbox(*self.sources, types=(*self.types, *self.kinds, *missing))
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())

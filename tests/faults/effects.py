@@ -243,7 +243,7 @@ class Effects(RuleBasedStateMachine):
     @rule(data=st.data(), interface=INTERFACES, named=st.booleans())
     def approve(self, data: st.DataObject, interface: str, named: bool) -> None:
         kernel, row, call = self.shown(data)
-        message = {"type": "approve", "call": row.call, "approval_digest": row.approval_digest}
+        message = {"type": "approve", **as_shown(row)}
         self.sent.append(message)
         self.act(
             kernel,
@@ -278,7 +278,7 @@ class Effects(RuleBasedStateMachine):
         kernel = self.choose(data, lambda kernel: kernel.rows)
         pending = {call.id: call for call in kernel.session.pending}
         rows = [row for row in kernel.rows if row.approval_digest and row.call in pending]
-        calls = [{"call": row.call, "approval_digest": row.approval_digest} for row in rows]
+        calls = [as_shown(row) for row in rows]
         self.act(
             kernel,
             interface,
@@ -293,12 +293,7 @@ class Effects(RuleBasedStateMachine):
     def edit(self, data: st.DataObject, interface: str, by: int) -> None:
         kernel, row, call = self.shown(data)
         arguments = {**call.arguments, "n": call.arguments["n"] + by}
-        message = {
-            "type": "edit",
-            "call": row.call,
-            "approval_digest": row.approval_digest,
-            "arguments": arguments,
-        }
+        message = {"type": "edit", **as_shown(row), "arguments": arguments}
         self.sent.append(message)
         self.act(
             kernel,
@@ -316,19 +311,9 @@ class Effects(RuleBasedStateMachine):
     def refuse(self, data: st.DataObject, interface: str, rejects: bool) -> None:
         kernel, row, call = self.shown(data)
         result = 5 if call.tool in OBJECTS else "given"
-        message = {
-            "type": "answer",
-            "call": row.call,
-            "approval_digest": row.approval_digest,
-            "result": result,
-        }
+        message = {"type": "answer", **as_shown(row), "result": result}
         if rejects:
-            message = {
-                "type": "reject",
-                "call": row.call,
-                "approval_digest": row.approval_digest,
-                "reason": "no",
-            }
+            message = {"type": "reject", **as_shown(row), "reason": "no"}
         self.sent.append(message)
         self.act(
             kernel,
@@ -350,12 +335,7 @@ class Effects(RuleBasedStateMachine):
         self.act(
             kernel,
             interface,
-            {
-                "type": "keep_result",
-                "call": row.call,
-                "approval_digest": row.approval_digest,
-                "rest": rest,
-            },
+            {"type": "keep_result", **as_shown(row), "rest": rest},
             ["keep", row.call, *(["--rest"] if rest else [])],
             lambda s: s.keep_result(call, approval_digest=row.approval_digest, rest=rest),
         )
@@ -380,10 +360,8 @@ class Effects(RuleBasedStateMachine):
     def late(self, data: st.DataObject) -> None:
         """An old command comes again, perhaps to another panel: it counts if it fits there."""
         kernel, message = self.choose(data), one_of(data, self.sent)
-        kind, call = (
-            message["type"],
-            kernel.call_as_shown(message["call"], message["approval_digest"]),
-        )
+        kind = message["type"]
+        call = kernel.call_as_shown(message["call"], message["approval_digest"])
         allows: list[Effect] = []
         if call is not None and kind == "approve":
             allows = [kernel.effect_of(call)]
@@ -416,11 +394,7 @@ class Effects(RuleBasedStateMachine):
         message: dict[str, Any] = {"type": verdict, "call": row.call, "approval_digest": digest}
         message |= {"arguments": call.arguments} if verdict == "edit" else {}
         message |= {"result": 5} if verdict == "answer" else {}
-        fine = [
-            {"call": r.call, "approval_digest": r.approval_digest}
-            for r in kernel.rows
-            if r.call != row.call
-        ]
+        fine = [as_shown(r) for r in kernel.rows if r.call != row.call]
         if verdict == "approve_all":
             message = {
                 "type": verdict,
@@ -454,11 +428,7 @@ class Effects(RuleBasedStateMachine):
         """A decision on a call that there is not is refused, and nothing runs."""
         kernel = self.choose(data)
         before, effects = kernel.session.head, self.ledger.total
-        message = {
-            "type": "approve",
-            "call": call,
-            **({"approval_digest": "x"} if digest else {}),
-        }
+        message = {"type": "approve", "call": call, **({"approval_digest": "x"} if digest else {})}
         assert not self.act(kernel, "panel", message, [], lambda s: s)
         assert self.ledger.total == effects
         assert kernel.session.head == before
@@ -675,6 +645,11 @@ class Effects(RuleBasedStateMachine):
                 assert not broken, broken
                 broken = [*laws.names(kernel.session.journal)]
                 assert not broken, broken
+
+
+def as_shown(row: CallRow) -> dict[str, str]:
+    """Return what a command says of a call that is shown."""
+    return {"call": row.call, "approval_digest": row.approval_digest}
 
 
 def one_of(data: st.DataObject, options: Sequence[Item]) -> Item:

@@ -1,5 +1,5 @@
 /** Many similar calls of one reply as one table: what differs from the others stands first, and is not ticked. */
-import type { CallRow, Command, OriginRow, ShownCall } from '../generated/contract';
+import type { CallRow, Command, OriginRow } from '../generated/contract';
 import { type Child, consume, focusInPlace, h, joined, mutedText, setChildren } from './dom';
 import { writeContext } from './dialogs';
 import { jsonText } from './exact';
@@ -8,7 +8,7 @@ import { isDecision } from './decisions';
 import { complain, FieldRow, filledArguments } from './fields';
 import { fieldsOf } from './schema';
 import { oneLine, t, tn, valueText } from './text';
-import { choiceOf, type PanelActions, type ViewState } from './view_state';
+import { choiceOf, type PanelActions, shownCall, type ViewState } from './view_state';
 
 /** So many calls at least, and at most, are one table. */
 const [FEWEST, MOST] = [3, 200];
@@ -138,7 +138,7 @@ export class BatchTable {
     const reasons = outlierReasons(calls);
     const ticked = calls.filter(call => this._isTicked(call, reasons.get(call) ?? ''));
     const others = calls.filter(call => !ticked.includes(call));
-    const shown: ShownCall[] = ticked.map(({ call, approval_digest }) => ({ call, approval_digest }));
+    const shown = ticked.map(shownCall);
     const edits = shown.flatMap(
       one => (this._edits.has(one.approval_digest) ? [{ type: 'edit' as const, ...one, arguments: this._edits.get(one.approval_digest) ?? {} }] : [])
     );

@@ -11,7 +11,7 @@ import { namesObject } from './labels';
 import { RuleSheet } from './rule_sheet';
 import { candidates, fieldsOf } from './schema';
 import { literalText, oneLine, t, textBlock } from './text';
-import { choiceOf, needsDecision, type PanelActions, type ViewState } from './view_state';
+import { choiceOf, needsDecision, type PanelActions, shownCall, type ViewState } from './view_state';
 
 export const isDecision = (call: CallRow): boolean => needsDecision(call) && call.branch === '';
 
@@ -46,7 +46,7 @@ function shortForm(kind: 'reject' | 'answer', call: CallRow, returns: string, ob
   const result = objects.length ? h('input', { ...common, type: 'text' }) : h('textarea', { ...common, rows: 2 });
   const close = (): void => acts.setState({ form: null });
   function submit(): void {
-    const decided = { call: call.call, reason: reason.value, approval_digest: call.approval_digest };
+    const decided = { ...shownCall(call), reason: reason.value };
     if (kind === 'reject') return acts.send({ type: 'reject', ...decided });
     if (result.value === '' && !isEmptyMeant && (returns === TEXT || returns === '')) {
       isEmptyMeant = true;
@@ -89,14 +89,14 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
     rows: fieldsOf(question.form, question.values).map(field => new FieldRow(field, writeContext(view), () => undefined))
   }));
   const refuse = (errors: Readonly<Record<string, string>>): boolean => complain(parts.flatMap(part => part.rows), errors);
-  const common = { call: call.call, approval_digest: call.approval_digest };
+  const shown = shownCall(call);
   function submit(): void {
     const filled = parts.map(part => filledArguments(part.rows));
     if (refuse(Object.assign({}, ...filled.map(part => part.errors)))) return;
-    acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...common });
+    acts.send({ type: 'answer', result: Object.fromEntries(parts.map(({ key }, index) => [key, filled[index]?.arguments])), ...shown });
   }
   const reject = button(t('Reject'), {
-    tip: t('Declines. The tool continues without your input.'), onclick: () => acts.send({ type: 'reject', ...common })
+    tip: t('Declines. The tool continues without your input.'), onclick: () => acts.send({ type: 'reject', ...shown })
   });
   const element = h(
     'form',
@@ -118,7 +118,7 @@ function approvable(view: ViewState): ShownCall[] {
   const waiting = view.model.session.pending.flatMap(id => view.model.calls.get(id) ?? []);
   return waiting
     .filter(call => isDecision(call) && call.approval_digest !== '' && !call.questions.length && !view.model.tools.get(call.tool)?.for_person)
-    .map(({ call, approval_digest }) => ({ call, approval_digest }));
+    .map(shownCall);
 }
 
 /** The keys of the buttons, which act and are drawn while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
@@ -140,8 +140,8 @@ const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') =
 
 /** The buttons for a call that may have run already. */
 function recordedCallButtons(call: CallRow, acts: PanelActions, act: Act, open: (kind: 'reject' | 'answer') => () => void): Child[] {
-  const approval_digest = { call: call.call, approval_digest: call.approval_digest };
-  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...approval_digest, rest });
+  const shown = shownCall(call);
+  const keep = (rest: boolean) => (): void => acts.send({ type: 'keep_result', ...shown, rest });
   const kept = call.recorded
     ? [
         act('Keep the recorded result', keep(false), 'primary', 'Continues with the recorded result. The tool does not run.'),
@@ -150,7 +150,7 @@ function recordedCallButtons(call: CallRow, acts: PanelActions, act: Act, open: 
     : [];
   return [
     ...kept,
-    act('Run again', () => acts.send({ type: 'approve', ...approval_digest }), '', 'Runs the tool again. Its effect may happen twice.'),
+    act('Run again', () => acts.send({ type: 'approve', ...shown }), '', 'Runs the tool again. Its effect may happen twice.'),
     act('Answer', open('answer'), '', 'You give the result. The tool does not run.'),
     act('Reject', open('reject'), '', 'The model gets your reason. The tool does not run.'),
     act('Begin a new session', () => acts.send({ type: 'begin_new' }), '', 'Sends the prompt to the model again, on a new branch.')
@@ -195,7 +195,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
     onclick: () => acts.send({ type: 'approve_all', calls })
   });
   const approve = act(
-    again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', call: call.call, approval_digest: call.approval_digest }), 'primary',
+    again ? 'Run again' : 'Approve', () => acts.send({ type: 'approve', ...shownCall(call) }), 'primary',
     again ? '' : 'Applies to exactly these arguments'
   );
   return [
@@ -206,7 +206,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
           title: t(
             'Approves this call, and those after it that were approved with the same arguments. Calls that reach others, or may delete data, still wait.'
           ),
-          onclick: () => acts.send({ type: 'approve_after_edit', call: call.call, approval_digest: call.approval_digest })
+          onclick: () => acts.send({ type: 'approve_after_edit', ...shownCall(call) })
         })
       : null,
     act('Edit', () => acts.openEditDialog(call)),
@@ -265,7 +265,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
       ]
     : [];
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
-  const retry = (): void => acts.send({ type: 'edit', call: call.call, arguments: {}, approval_digest: call.approval_digest });
+  const retry = (): void => acts.send({ type: 'edit', ...shownCall(call), arguments: {} });
   return [
     ...(canRetry
       ? [

@@ -8,7 +8,7 @@ import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, own, rawOf } from './schema';
 import { clip, literalText, oneLine, t } from './text';
-import { needsDecision, type PanelActions, type ViewState } from './view_state';
+import { needsDecision, type PanelActions, shownCall, type ViewState } from './view_state';
 
 /** What happens after an edited call that ran has run again. */
 function followingText(view: ViewState, call: CallRow): string {
@@ -150,8 +150,7 @@ export class EditDialog implements Dialog {
     const { arguments: filled } = filledArguments(this._rows);
     const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
     return {
-      call: this._call.call,
-      approval_digest: this._call.approval_digest,
+      ...shownCall(this._call),
       arguments: Object.fromEntries(Object.entries(filled).filter(([name]) => changed.includes(name))),
       left_out: changed.filter(name => !Object.hasOwn(filled, name))
     };

@@ -23,7 +23,7 @@ import { StepList } from './steps';
 import { TabBar } from './tabs';
 import { ExerciseBar, ScoreCard } from './teaching';
 import { t } from './text';
-import { choiceOf, firstWaiting, INITIAL_STATE, type PanelActions, type PanelState, type Tab, viewState, type ViewState } from './view_state';
+import { choiceOf, firstWaiting, INITIAL_STATE, type PanelActions, type PanelState, shownCall, type Tab, viewState, type ViewState } from './view_state';
 
 export interface Host {
   /** Sends a command to the kernel; a host without a kernel has none. */
@@ -472,7 +472,7 @@ export class PanelView {
   private _decide(what: ShortcutAction, call: CallRow): void {
     const answers = this._model.tools.get(call.tool)?.for_person ?? false;
     if (what === 'approve' && call.may_have_run) this._showWaiting({ chosen: choiceOf(call), form: null });
-    else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', call: call.call, approval_digest: call.approval_digest });
+    else if (what === 'approve' && !answers) this._acts.send({ type: 'approve', ...shownCall(call) });
     else if (what === 'edit' && !answers) this._acts.openEditDialog(call);
     else this._showWaiting({ chosen: choiceOf(call), form: { kind: what === 'reject' ? 'reject' : 'answer', call: call.id } });
   }

@@ -6,7 +6,7 @@ import { FieldRow } from './fields';
 import { button } from './icons';
 import { choices, definitionsOf, fieldsOf, own } from './schema';
 import { literalText, oneLine, t, tableText } from './text';
-import type { PanelActions, ViewState } from './view_state';
+import { type PanelActions, shownCall, type ViewState } from './view_state';
 
 export const SCOPES = { session: tableText('This session'), notebook: tableText('This notebook'), computer: tableText('This computer') } as const;
 const DECISIONS = { run: tableText('run without asking'), ask: tableText('ask me'), refuse: tableText('reject') } as const;
@@ -155,7 +155,7 @@ export class RuleSheet {
   private _draw(): void {
     const shown = this._offers.flatMap((offer, number) => (offer.left_out && this._chosen !== number ? [] : [this._option(offer, number)]));
     const add = (): void => this._acts.send({
-      type: 'add_rule', call: this.call.call, approval_digest: this.call.approval_digest, number: this._chosen, ...this._place.values
+      type: 'add_rule', ...shownCall(this.call), number: this._chosen, ...this._place.values
     });
     const buttons: Child[] = [
       button(t('Approve and add rule'), { look: 'primary', key: 'confirm', disabled: this._sent || !this._offers.length, onclick: add }),

@@ -1,5 +1,5 @@
 /** The state of the view: the model at a step, with what the person chose. */
-import type { CallRow, Command, ObjectRow, ToolRow, YourTurn } from '../generated/contract';
+import type { CallRow, Command, ObjectRow, ShownCall, ToolRow, YourTurn } from '../generated/contract';
 import type { ExportFormat } from './head';
 import { cached, rowsOf } from './incremental';
 import { drawnId, isBusy, type Model } from './model';
@@ -157,6 +157,9 @@ export function firstWaiting(model: Model): CallRow | null {
   }
   return null;
 }
+
+/** A call with the digest of exactly what was shown: a decision carries both. */
+export const shownCall = ({ call, approval_digest }: CallRow): ShownCall => ({ call, approval_digest });
 
 export const choiceOf = (call: CallRow | null | undefined): Choice =>
   call ? { call: call.id, object: call.object } : NO_CHOICE;

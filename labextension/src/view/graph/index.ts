@@ -160,7 +160,7 @@ export class Graph {
     const search = this._paintingSearch(next, isLong || (isPart && !this._size().narrow));
     const isLate = drawsInSlices(next.model);
     if (!isLate) finished(search);
-    this._toolbar.paint(spots.length > 0, this._hasLineage, this._search.element.hidden);
+    this._toolbar.paint({ any: spots.length > 0, lineage: this._hasLineage, search: this._search.element.hidden });
     this._moveCamera(next, extent, most);
     yield;
     this._draw();

@@ -41,11 +41,11 @@ export class Toolbar {
     setTimeout(() => this._message.textContent === text && this._message.replaceChildren(), MESSAGE_MS);
   }
 
-  /** `hasLineage`: the lineage of an object is shown. */
-  paint(isShown: boolean, hasLineage: boolean, hasSearch: boolean): void {
-    this.element.hidden = !isShown;
-    this._search.hidden = !hasSearch;
-    this._lineage.setAttribute('aria-pressed', String(hasLineage));
+  /** Shows the tools of `any` graph; `lineage`: that of an object is shown. */
+  paint({ any, lineage, search }: Readonly<Record<'any' | 'lineage' | 'search', boolean>>): void {
+    this.element.hidden = !any;
+    this._search.hidden = !search;
+    this._lineage.setAttribute('aria-pressed', String(lineage));
   }
 }
 
