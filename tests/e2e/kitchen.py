@@ -98,8 +98,10 @@ def expect_step(view: Locator, number: int, *words: str) -> None:
 
 
 def expect_waits(view: Locator, number: int, tool: str) -> None:
-    """The step waits, and its decision can be made now."""
+    """The step waits, and its decision can be made now: the card is that of this call."""
     expect_step(view, number, tool, "waits for you")
+    # Several calls of a turn say that they wait; the buttons are for the one on the card.
+    expect(view.locator(".tc-title").first).to_contain_text(re.compile(rf"{tool}.*call {number}$"))
     expect(view.get_by_role("button", name="Approve", exact=True)).to_be_enabled()
 
 

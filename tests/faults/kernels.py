@@ -355,8 +355,10 @@ class Kernel:
         """Return what a call would do as it is shown, with another number where one is given."""
         n = call.arguments["n"] if n is None else n
         if call.tool == "post" and "jar" in call.arguments:
-            with contextlib.suppress(ToolcallError):
-                return Effect("post", n, self.session[call.arguments["jar"]].n)
+            # The jar itself may be in no kernel any more: an edit makes it again.
+            name = call.arguments["jar"]
+            made = [each.arguments["n"] for each in self.session.calls if each.object == name]
+            return Effect("post", n, *made)
         if not call.tool.endswith("_add"):
             return Effect(call.tool, n)
         before = self.session.calls
