@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_441,
     "Python files": 257,
-    "Python tests": 52_820,
+    "Python tests": 52_822,
     "TypeScript": 12_118,
 }
 """Of each row, how many lines of code, files or lines there may be."""
