@@ -69,6 +69,12 @@ run(Toolbox(tables), ("tables_filter", {"where": "n > 1"}), inputs=inputs)
 """,
 }
 """For each extra a program that uses it; "" is an installation without any."""
+RENDER = """
+import json, sys
+from rattler_build import Stage0Recipe
+[variant] = Stage0Recipe.from_file(sys.argv[1]).render()
+print(json.dumps(variant.recipe.to_dict()))
+"""
 
 
 def run(command: Sequence[str | Path], env: Mapping[str, str], cwd: Path) -> str:
@@ -197,6 +203,23 @@ def test_a_book_shows_panels_by_the_extension_in_the_wheel_without_a_warning(
     run([python, "-m", "sphinx", "-W", "--keep-going", book, tmp_path / "site"], no_node, tmp_path)
     assert (tmp_path / "site" / "lesson.html").read_text().count("toolcall-rows") == 4
     assert (tmp_path / "site" / "_static" / "toolcall_page.js").stat().st_size > 10_000
+
+
+def test_the_conda_recipe_builds_the_package_with_what_it_lists(
+    sdist: Path, no_node: dict[str, str], tmp_path: Path
+) -> None:
+    """No channel of conda is asked: PyPI has what the recipe's host environment lists."""
+    run([sys.executable, "-m", "venv", "env"], no_node, tmp_path)
+    python = tmp_path / "env" / "bin" / "python"
+    install: list[str | Path] = [python, "-m", "pip", "install", "--quiet"]
+    run([*install, "py-rattler-build"], no_node, tmp_path)
+    render = [python, "-c", RENDER, ROOT / "docs" / "conda" / "recipe.yaml"]
+    recipe = json.loads(run(render, no_node, tmp_path))
+    host = recipe["requirements"]["host"]
+    run([*install, *(name for name in host if not name.startswith("python "))], no_node, tmp_path)
+    build = recipe["build"]["script"].replace("${{ PYTHON }}", str(python))
+    run(build.replace(" . ", f" {sdist} ").split(), no_node, tmp_path)
+    assert (tmp_path / "env" / "bin" / "jupyter-toolcall").is_file()
 
 
 def test_each_extra_of_a_user_has_a_program_here() -> None:
