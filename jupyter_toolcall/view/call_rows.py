@@ -33,7 +33,7 @@ from ..tools.plain_data import cut
 from ..tools.tool import parameters_schema
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow, Preview, QuestionRow, Use
-from .decision_rows import LINE, decider_of, origin_rows, rule_of
+from .decision_rows import LINE, asked_reason, decider_of, origin_rows, rule_of
 from .object_rows import LONG, SHORT, BranchView, object_row
 from .previews import CAPTION
 
@@ -61,7 +61,7 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         uses = _uses(view, call, ready, end)
         row = _call_row(view, call, ready, end, uses)
         if ready is None:
-            row = _with_change(replace(row, why=absent), view, call, end, uses)
+            row = _with_change(replace(row, why=absent or row.why), view, call, end, uses)
         elif row.object:
             drawn = Preview(visible_text(row.change, CAPTION) if row.status == "running" else "")
             name, kind = names.get(call.id, ""), ready.tool.returns
@@ -154,6 +154,7 @@ def _call_row(
         error=error,
         reason=call.reason,
         by_rule=rule_of(call),
+        why=asked_reason(view, call),
         who=decider_of(cursor, call),
         ms=early.ms if early else 0,
     )

@@ -137,8 +137,23 @@ def rule_of(call: CallRecord) -> str:
 
 def decider_of(cursor: Cursor, call: CallRecord) -> str:
     """Return the name of the person who decided on a call, "" where it is not known."""
-    meta = cursor.context.journal[call.decision_entry].meta if call.decision_entry else {}
-    return str(meta.get("who", ""))[:SHORT]
+    return str(_decision_meta(cursor, call).get("who", ""))[:SHORT]
+
+
+def asked_reason(view: BranchView, call: CallRecord) -> str:
+    """Return why a rule left a call to the person, who has decided on it, "" where none did."""
+    rule = _decision_meta(view.cursor, call).get(ASKED)
+    if not rule:
+        return ""
+    origins = view.cursor.context.origins(view.state, call, call.recorded_arguments)
+    if not origins.has_untrusted or origins.doubtful is None:
+        return t("rule '%1'", str(rule)[:SHORT])
+    name, origin = origins.doubtful
+    return joined(" ", [name, _origin_text(view, origin)])
+
+
+def _decision_meta(cursor: Cursor, call: CallRecord) -> Mapping[str, Any]:
+    return cursor.context.journal[call.decision_entry].meta if call.decision_entry else {}
 
 
 def undo_row(view: BranchView) -> UndoRow | None:

@@ -50,6 +50,15 @@ test('neighbours that one rule decided fold behind the first of them', async () 
   assert.deepEqual(shown(), ['1', '5', '6']);
 });
 
+test('a step says why a rule left its call to the person, once they have decided', async () => {
+  const { view, all, click } = await page();
+  const rows = chain(2);
+  view.update(whole({ ...rows, calls: (rows.calls ?? []).map(call => ({ ...call, why: call.step < 2 ? 'to from call 1, read_page' : '' })) }));
+  click('Steps');
+  const [first, second] = all('ol[aria-label=Steps] li').map(item => item.textContent.includes('asked you: to from call 1, read_page'));
+  assert.deepEqual([first, second], [true, false]);
+});
+
 test('the arrow keys walk the lineage, Enter opens the card, Escape closes it', async () => {
   const { view, node, all, one } = await page();
   view.update(whole(chain(3)));

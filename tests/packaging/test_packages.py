@@ -213,7 +213,7 @@ def test_the_conda_recipe_builds_the_package_with_what_it_lists(
     python = tmp_path / "env" / "bin" / "python"
     install: list[str | Path] = [python, "-m", "pip", "install", "--quiet"]
     run([*install, "py-rattler-build"], no_node, tmp_path)
-    render = [python, "-c", RENDER, ROOT / "docs" / "conda" / "recipe.yaml"]
+    render: list[str | Path] = [python, "-c", RENDER, ROOT / "docs" / "conda" / "recipe.yaml"]
     recipe = json.loads(run(render, no_node, tmp_path))
     host = recipe["requirements"]["host"]
     run([*install, *(name for name in host if not name.startswith("python "))], no_node, tmp_path)

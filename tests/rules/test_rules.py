@@ -272,6 +272,8 @@ def test_a_rule_of_the_person_says_why_it_does_not_decide() -> None:
         "The rule 'fill' does not decide: column is from call 2, read_page (not trusted); "
         "from your prompt."
     )
+    decided = all_rows(session.decide(session.pending[0]).cursor, "").calls[-1]
+    assert decided.why == "column from call 2, read_page (not trusted); from your prompt"
 
 
 def test_a_person_pauses_moves_and_removes_rules() -> None:
@@ -301,6 +303,7 @@ def test_every_rule_has_its_counts_and_says_what_changed_in_the_code_of_its_tool
     counts = {"fill": "Ran 0, asked 1.", "never: max": "Rejected 1.", "read_page": "Ran 1."}
     assert {rule.name: rule.counts for rule in row.rules} == counts
     assert row.rules[0].change[0].lines
+    assert [call.why for call in all_rows(session.cursor, "").calls] == ["rule 'fill'", "", ""]
 
 
 @pytest.mark.parametrize("ended", [{"code": "of another day"}, {"until": "2024-01-01"}])

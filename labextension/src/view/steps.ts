@@ -7,7 +7,7 @@ import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import { oneLine, plural, summaryOf, t, textBlock, tn } from './text';
-import { type PanelActions, type ViewState } from './view_state';
+import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
 const spokenStatus = (call: CallRow): string => (call.warning ? t('warning, ') : call.status === 'succeeded' && !call.memory ? t('done, ') : '');
@@ -51,9 +51,10 @@ function stepText(item: StepItem): Child[] {
     : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
   // The rest of a long line is cut off.
   if (byRule) return [byRule, ...(result ? [' → ', name] : []), call.what && ` · ${oneLine(call.what, 200)}`];
+  const asked = call.why && !needsDecision(call) && ` · ${t('asked you: %1', oneLine(call.why, 120))}`;
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
   const who = item.who && ` · ${t('decided by %1', oneLine(item.who, 40))}`;
-  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), reason, who];
+  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), asked, reason, who];
 }
 
 /** Shows and hides the calls that the rule of a call decided after it. */
