@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.events import Usage
-from ..core.interface_text import joined, t
+from ..core.interface_text import joined, t, tn
 from ..core.text import nearest
 
 LIMITS = ("tokens", "cost", "calls")
@@ -95,21 +95,34 @@ class Budget:
     @property
     def shortage(self) -> str:
         """Why the next request would go over a limit: sentences; "" where it fits."""
-        parts = []
+        parts: list[str] = []
         if self.tokens is not None and self.used_tokens + max(1, self.largest) > self.tokens:
             left = max(0, self.tokens - self.used_tokens)
             parts.append(
                 t("The next request needs about %1 tokens, and %2 are left.", self.largest, left)
             )
+            more = tn("%1 token", "%1 tokens", self.tokens)
+            parts.append(_enough_for(more, left + self.tokens, self.largest))
         if self.cost is not None and self.used_cost + self.dearest > self.cost:
             next_cost = f"${self.dearest:.2f}"
-            left_cost = f"${max(0.0, self.cost - self.used_cost):.2f}"
+            left_cost = max(0.0, self.cost - self.used_cost)
             parts.append(
-                t("The next request costs about %1, and %2 is left.", next_cost, left_cost)
+                t(
+                    "The next request costs about %1, and %2 is left.",
+                    next_cost,
+                    f"${left_cost:.2f}",
+                )
             )
-        return joined(" ", parts)
+            parts.append(_enough_for(f"${self.cost:.2f}", left_cost + self.cost, self.dearest))
+        return joined(" ", filter(None, parts))
 
     @property
     def calls_left(self) -> float:
         """How many calls may still run unasked."""
         return inf if self.calls is None else self.calls - self.used_calls
+
+
+def _enough_for(more: str, amount: float, needed: float) -> str:
+    """Return for how many requests like the last one an amount is enough, with so much more."""
+    count = int(amount / needed) if needed else 0
+    return t("%1 more are enough for about %2 such requests.", more, count) if count > 1 else ""

@@ -29,11 +29,11 @@ LIMITS = {
     "schemes": 1_498,
     "teaching + evaluation": 1_990,
     "storage": 1_004,
-    "rules, budgets, origins, previews": 1_586,
+    "rules, budgets, origins, previews": 1_596,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_452,
+    "all": 38_462,
     "Python files": 257,
-    "Python tests": 52_845,
+    "Python tests": 52_849,
     "TypeScript": 12_119,
 }
 """Of each row, how many lines of code, files or lines there may be."""

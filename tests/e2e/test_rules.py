@@ -393,6 +393,7 @@ def test_a_budget_pauses_the_run_and_asks_how_to_go_on(page: Page, lab: Place) -
     card = view.get_by_role("region", name="Budget")
     expect(card).to_contain_text("This run has used 2,000 of 2,500 tokens, about $0.01 of $0.02")
     expect(card).to_contain_text("The next request needs about 1,000 tokens, and 500 are left.")
+    expect(card).to_contain_text("2,500 tokens more are enough for about 3 such requests.")
     expect(page).to_have_title(re.compile(r"^\(1\) "))
     meter = card.get_by_role("meter", name="Tokens used")
     expect(meter).to_have_attribute("aria-valuenow", "2000")

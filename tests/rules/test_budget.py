@@ -41,7 +41,10 @@ def test_a_session_pauses_before_the_request_that_would_go_over_and_goes_on_with
     budget = Budget(tokens=2_500)
     session = opened(budget).tell("Note.")
     assert (len(session.calls), budget.used_tokens) == (2, 2_000)
-    assert budget.shortage == "The next request needs about 1,000 tokens, and 500 are left."
+    assert budget.shortage == (
+        "The next request needs about 1,000 tokens, and 500 are left. "
+        "2,500 tokens more are enough for about 3 such requests."
+    )
     assert idle_phase(session.cursor) == ("waiting", "Paused: not enough budget left")
     budget.tokens = 100_000
     assert session.run().text == "Done."
