@@ -354,10 +354,15 @@ def same_rows(sides: Sequence[RowSide]) -> dict[str, str]:
     """
     same, decided = dict[str, str](), set[str]()
     branches = [read_branch(side.cursor) for side in sides]
+    keys = [{side.call_key(call) for call in side.cursor.state.all_calls()} for side in sides]
     for number, side in enumerate(sides):
+        paired = set[str]()
         for other, branch in zip(sides[:number], branches, strict=False):
-            _draw_as(branch, other, branches[number], side, same, decided)
-        decided |= {side.call_key(call) for call in side.cursor.state.all_calls()}
+            _draw_as(branch, other, branches[number], side, same, decided, paired)
+            # Two calls that are like a third one need not be like each other: only what stands
+            # beside a call of the branch on show is drawn as that.
+            paired |= keys[0]
+        decided |= keys[number]
     return same
 
 
@@ -368,9 +373,12 @@ def _draw_as(
     side: RowSide,
     same: dict[str, str],
     decided: Collection[str],
+    paired: set[str],
 ) -> None:
-    """Add to `same` the rows of a branch that are drawn as those of an older one."""
-    paired = set[str]()
+    """Add to `same` the rows of a branch that are drawn as those of an older one.
+
+    `paired` are the rows as which calls of this branch are drawn already: none is drawn twice.
+    """
 
     def drawn_as(key: str) -> str:
         return same.get(key, key)

@@ -33,13 +33,18 @@ class Ledger:
     replies: Counter[int] = field(default_factory=Counter)
     """How many replies of the model asked for a call, by its number."""
     effects: Counter[Effect] = field(default_factory=Counter)
+    anywhere: Counter[Effect] = field(default_factory=Counter)
+    """The effects of all kernels, those too that no journal on disk records."""
     begun: set[Effect] = field(default_factory=set)
     """The calls that a tool has begun to run, those too that had no effect yet."""
-    total: int = 0
-    """How many effects there were, those too that no journal on disk records."""
     by_policy: Counter[Effect] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     """The effects that nothing allowed."""
+
+    @property
+    def total(self) -> int:
+        """How many effects there were."""
+        return self.anywhere.total()
 
     def count(
         self,
@@ -59,8 +64,8 @@ class Ledger:
         same call began before. `value_is_lost` returns whether what the call made is no longer
         stored, while its record is verified.
         """
-        self.total += 1
-        before = self.effects[effect]
+        before, is_repeated = self.effects[effect], self.anywhere[effect] > 0
+        self.anywhere[effect] += 1
         if unrecorded is None:
             self.effects[effect] += 1
         else:
@@ -71,7 +76,8 @@ class Ledger:
         if decisions[effect] > 0:
             decisions[effect] -= 1
             return
-        if (before and fresh) or (effect.tool == IDEMPOTENT and (before or begun)):
+        # A result that a person kept may be that of a kernel that records nothing for others.
+        if (is_repeated and fresh) or (effect.tool == IDEMPOTENT and (before or begun)):
             return
         if policy == "all" and self._is_first(effect, before):
             self.by_policy[effect] += 1
