@@ -89,10 +89,7 @@ export class RuleSheet {
   private _seen = -1;
   private _sent = false;
 
-  constructor(
-    readonly call: CallRow,
-    private readonly _acts: PanelActions
-  ) {
+  constructor(readonly call: CallRow, private readonly _acts: PanelActions) {
     closeOnEscape(this.element, () => this._close());
     this._acts.request({ type: 'offer_rules', call: call.call });
   }
@@ -218,12 +215,7 @@ export class RuleForm {
     h('div', 'tc-row', this._save, button(t('Cancel'), { key: 'cancel', onclick: () => this._acts.setState({ editedRule: '' }) }))
   );
 
-  constructor(
-    readonly rule: RuleRow,
-    private readonly _number: number,
-    private readonly _view: ViewState,
-    private readonly _acts: PanelActions
-  ) {
+  constructor(readonly rule: RuleRow, private readonly _number: number, private readonly _view: ViewState, private readonly _acts: PanelActions) {
     this._try();
   }
 

@@ -15,8 +15,10 @@ const BEFORE = 210;
 const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
-/** Below these scales tiles are larger and have less in them, and only tiles are drawn. */
-const [ZOOMED_OUT, AFAR] = [0.6, 0.35];
+/** Below these scales tiles have less in them, and nothing: names stand beside them. */
+const [ZOOMED_OUT, AFAR] = [0.6, 0.5];
+/** Above and below a drawing that is seen from afar: room for names, in pixels. */
+const NAME_ROOM = 20;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -31,7 +33,7 @@ export class Camera {
   private _movedByPerson = false;
   /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
-  /** The height fits the whole drawing, until the person zooms in. */
+  /** The whole drawing is in sight, also in another size, until the person zooms, pans, or sends a command. */
   private _fitted = false;
   private _drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
   private _drag: { x: number; y: number; far: boolean } | null = null;
@@ -60,6 +62,7 @@ export class Camera {
       if (!this._drag.far && Math.hypot(nx - this._x, ny - this._y) < 4) return;
       if (!this._drag.far) this._svg.setPointerCapture(event.pointerId);
       this._drag.far = this._hasDragged = this._movedByPerson = true;
+      this._fitted = false;
       [this._x, this._y] = [nx, ny];
       this._svg.classList.add('drag');
       this._applyTransform();
@@ -70,6 +73,7 @@ export class Camera {
 
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
+    if (this._fitted) return;
     if (this._scale < AFAR) this._scale = 1;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // The nodes before it should be visible too.
@@ -114,10 +118,21 @@ export class Camera {
 
   fit(box: Box): void {
     const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-    this._scale = clamp(Math.min(this._width / Math.max(1, wide), this._drawingSize.most / Math.max(1, tall)), SMALLEST, 1);
+    const fitting = (high: number): number => clamp(Math.min(this._width / Math.max(1, wide), high / Math.max(1, tall)), SMALLEST, 1);
+    this._scale = fitting(this._drawingSize.most);
+    if (this._scale < AFAR) this._scale = fitting(this._drawingSize.most - 2 * NAME_ROOM);
     this._movedByPerson = this._fitted = this._scale < 1;
     this._setHeight();
     this._show(box, this._scale);
+  }
+
+  get isFitted(): boolean {
+    return this._fitted;
+  }
+
+  /** The scale at which names stand beside the boxes; 0 where the boxes hold them. */
+  get nameScale(): number {
+    return this._scale < AFAR ? this._scale : 0;
   }
 
   /** Sets the width and the height for a drawing, up to a maximum. */
@@ -188,6 +203,7 @@ export class Camera {
     this._x = -start(x, left, right, this._width / this._scale) * this._scale;
     this._y = this._isTooTall() ? -start(y, top, bottom, this._height / this._scale) * this._scale : this._centredY();
     this._movedByPerson = true;
+    this._fitted = false;
     this._applyTransform();
   }
 
@@ -280,7 +296,8 @@ export class Camera {
   private _setHeight(part?: number): void {
     const { box, most } = this._drawingSize;
     const scale = part ?? (this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
-    const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
+    const room = this._fitted && scale < AFAR ? 2 * NAME_ROOM : 0;
+    const next = Math.round(clamp((box.bottom - box.top) * scale + room, LOW, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
     this._height = next;
   }
