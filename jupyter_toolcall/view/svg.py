@@ -23,7 +23,7 @@ from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .text_summary import last_lines, summary_line
 
-INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4"
+INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#6b6b6b", "#949494", "#f4f4f4"
 DASHES = "4 3"
 WASH = "#e3f0fd"
 """The ground of a call that waits."""

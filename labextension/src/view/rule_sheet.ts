@@ -135,7 +135,8 @@ export class RuleSheet {
         h('span', {}, ...prose(oneLine(offer.condition, 300)))
       ),
       squares(offer),
-      h('p', {}, ...pastOf(offer), see ? ' ' : null, see),
+      // That there is no past yet is said once.
+      number && !offer.squares.length ? null : h('p', {}, ...pastOf(offer), see ? ' ' : null, see),
       isSeen
         ? h(
             'div', 'tc-seen', ...offer.seen.map(line => h('p', {}, oneLine(line, 300))),

@@ -34,7 +34,7 @@ export class Camera {
   /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
   /** The whole drawing is in sight, also in another size, until the person zooms, pans, or sends a command. */
-  private _fitted = false;
+  isFitted = false;
   private _drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
   private _drag: { x: number; y: number; far: boolean } | null = null;
   private _hasDragged = false;
@@ -62,7 +62,7 @@ export class Camera {
       if (!this._drag.far && Math.hypot(nx - this._x, ny - this._y) < 4) return;
       if (!this._drag.far) this._svg.setPointerCapture(event.pointerId);
       this._drag.far = this._hasDragged = this._movedByPerson = true;
-      this._fitted = false;
+      this.isFitted = false;
       [this._x, this._y] = [nx, ny];
       this._svg.classList.add('drag');
       this._applyTransform();
@@ -73,7 +73,7 @@ export class Camera {
 
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
-    if (this._fitted) return;
+    if (this.isFitted) return;
     if (this._scale < AFAR) this._scale = 1;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // The nodes before it should be visible too.
@@ -109,7 +109,7 @@ export class Camera {
 
   /** Moves by itself again, until the person moves the graph the next time. */
   follow(): void {
-    this._movedByPerson = this._fitted = false;
+    this._movedByPerson = this.isFitted = false;
   }
 
   zoom(by: number): void {
@@ -121,13 +121,9 @@ export class Camera {
     const fitting = (high: number): number => clamp(Math.min(this._width / Math.max(1, wide), high / Math.max(1, tall)), SMALLEST, 1);
     this._scale = fitting(this._drawingSize.most);
     if (this._scale < AFAR) this._scale = fitting(this._drawingSize.most - 2 * NAME_ROOM);
-    this._movedByPerson = this._fitted = this._scale < 1;
+    this._movedByPerson = this.isFitted = this._scale < 1;
     this._setHeight();
     this._show(box, this._scale);
-  }
-
-  get isFitted(): boolean {
-    return this._fitted;
   }
 
   /** The scale at which names stand beside the boxes; 0 where the boxes hold them. */
@@ -203,7 +199,7 @@ export class Camera {
     this._x = -start(x, left, right, this._width / this._scale) * this._scale;
     this._y = this._isTooTall() ? -start(y, top, bottom, this._height / this._scale) * this._scale : this._centredY();
     this._movedByPerson = true;
-    this._fitted = false;
+    this.isFitted = false;
     this._applyTransform();
   }
 
@@ -255,7 +251,7 @@ export class Camera {
     [this._x, this._y] = [cx - ((cx - this._x) * next) / this._scale, cy - ((cy - this._y) * next) / this._scale];
     this._scale = next;
     this._movedByPerson = true;
-    this._fitted = false;
+    this.isFitted = false;
     this._setHeight();
     // What fits stays in sight as a whole.
     const { left, right } = this._drawingSize.box;
@@ -295,8 +291,8 @@ export class Camera {
   /** Sets the height that the drawing needs. */
   private _setHeight(part?: number): void {
     const { box, most } = this._drawingSize;
-    const scale = part ?? (this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
-    const room = this._fitted && scale < AFAR ? 2 * NAME_ROOM : 0;
+    const scale = part ?? (this.isFitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
+    const room = this.isFitted && scale < AFAR ? 2 * NAME_ROOM : 0;
     const next = Math.round(clamp((box.bottom - box.top) * scale + room, LOW, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
     this._height = next;
