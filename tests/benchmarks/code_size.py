@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_441,
     "Python files": 257,
     "Python tests": 52_822,
-    "TypeScript": 12_099,
+    "TypeScript": 12_098,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

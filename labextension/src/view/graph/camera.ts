@@ -15,10 +15,8 @@ const BEFORE = 210;
 const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
-/** Below these scales tiles have less in them, and nothing: names stand beside them. */
-const [ZOOMED_OUT, AFAR] = [0.6, 0.5];
-/** Above and below a drawing that is seen from afar: room for names, in pixels. */
-const NAME_ROOM = 20;
+/** Below these scales tiles have less in them, and nothing: names stand beside them, for which there is room above and below, in pixels. */
+const [ZOOMED_OUT, AFAR, NAME_ROOM] = [0.6, 0.5, 20];
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -291,9 +289,10 @@ export class Camera {
   /** Sets the height that the drawing needs. */
   private _setHeight(part?: number): void {
     const { box, most } = this._drawingSize;
-    const scale = part ?? (this.isFitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
-    const room = this.isFitted && scale < AFAR ? 2 * NAME_ROOM : 0;
-    const next = Math.round(clamp((box.bottom - box.top) * scale + room, LOW, most));
+    const scale = part ?? (this._movedByPerson ? this._scale : (this._scaleToShowAll(box) ?? 1));
+    // Where the person zooms it grows with the drawing, and does not shrink under the pointer.
+    const [room, least] = this.isFitted ? [scale < AFAR ? 2 * NAME_ROOM : 0, LOW] : [0, this._movedByPerson ? Math.min(most, this._height) : LOW];
+    const next = Math.round(clamp((box.bottom - box.top) * scale + room, least, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
     this._height = next;
   }
