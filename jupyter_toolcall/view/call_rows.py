@@ -81,12 +81,12 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
 def _prepared(view: BranchView, call: CallRecord) -> tuple[PreparedCall | None, str]:
     """Return an open call of the shown branch as it would run; None where it can't run now, with
     the value that is not in this kernel where that is why."""
-    if not (call.is_over or view.branch):
-        try:
-            return view.cursor.prepared(call, view.state)[0], ""
-        except (Absent, CallError) as error:
-            return None, error.args[0] if isinstance(error, Absent) else ""
-    return None, ""
+    if call.is_over or view.branch:
+        return None, ""
+    try:
+        return view.cursor.prepared(call, view.state)[0], ""
+    except (Absent, CallError) as error:
+        return None, error.args[0] if isinstance(error, Absent) else ""
 
 
 def _uses(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
 
@@ -26,8 +27,8 @@ MOST, ANCESTORS = 60, 30
 """Calls that are drawn, and how many of them are ancestors of what is selected."""
 LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
-BOX, WIDEST, PILL = (112, 84), 176, 26
-"""Pixels: an object's box and its most width, and the height of a pill."""
+BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 1_000
+"""Pixels: an object's box and its most width, the height of a pill, and a page's width."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
@@ -66,6 +67,15 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
 def with_graph(rows: Rows) -> Rows:
     """Return rows with the drawing of the newest calls, if they have none."""
     return rows if rows.graph else replace(rows, graph=(graph_row(rows),))
+
+
+def page_graph(rows: Rows) -> GraphRow:
+    """Return the drawing in the shape of a page: a very wide one continues in rows below."""
+    graph = with_graph(rows).graph[0]
+    if graph.width > max(1.5 * PAGE, 2 * graph.height):
+        with suppress(LayoutError):
+            return placed(graph, [int(node.x / PAGE) for node in graph.nodes])
+    return graph
 
 
 # -- which calls and objects -------------------------------------------------------------------

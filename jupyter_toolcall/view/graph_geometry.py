@@ -46,10 +46,10 @@ def _letter_width(letter: str, mono: bool) -> float:
     return (1.25 if category(letter) == "So" else 1) if east_asian_width(letter) in "WF" else 0.68
 
 
-def placed(graph: GraphRow) -> GraphRow:
+def placed(graph: GraphRow, row_of: Sequence[int] = ()) -> GraphRow:
     """Return a drawing with the places that Graphviz gives it, in whole pixels: what is saved stays
-    small. Raises LayoutError."""
-    drawn = layout("\n".join(["digraph {", *_dot(graph), "}"]))
+    small. `row_of` are the rows that nodes stand in, one below the other. Raises LayoutError."""
+    drawn = layout("\n".join(["digraph {", *_dot(graph, row_of), "}"]))
     width, height = (float(part) for part in drawn["bb"].split(",")[2:])
 
     def points(text: str) -> list[Point]:
@@ -71,7 +71,7 @@ def placed(graph: GraphRow) -> GraphRow:
     return replace(graph, width=wide, height=high, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _dot(graph: GraphRow) -> Iterator[str]:
+def _dot(graph: GraphRow, row_of: Sequence[int]) -> Iterator[str]:
     """Yield the lines of a drawing in the DOT language, in the order of its nodes and edges.
 
     That order, and what a node's edges leave it in (`ordering`), keep nodes where they were when
@@ -83,12 +83,15 @@ def _dot(graph: GraphRow) -> Iterator[str]:
     for n, edge in enumerate(graph.edges):
         # What a call makes stays close to it, and what other branches have does not bend lines.
         weight, head = 1 if edge.muted else WEIGHTS[graph.nodes[edge.tail].kind], f"{edge.head}"
+        # A line into another row does not keep its end to the right of its beginning: like a line
+        # of text, the row begins at the left again.
+        free = " constraint=false" * bool(row_of and row_of[edge.tail] != row_of[edge.head])
         if edge.label:
             # A node on the edge. Graphviz's own labels would double all ranks, and its time.
             yield _sized(f"label{n}", text_width(edge.label, SMALL) + 6, LABEL)
-            yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
+            yield f"label{n} -> {head} [id=after{n} weight={2 * weight}{free}]"
             head = f"label{n}"
-        yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
+        yield f"{edge.tail} -> {head} [id={n} weight={weight}{free}]"
     # Lines that nobody sees hold calls without objects in rows, behind the call before them.
     ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
     calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]

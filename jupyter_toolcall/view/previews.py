@@ -168,10 +168,8 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     head = frame.take(range(min(height, room.rows)))
     shown = [*dict.fromkeys([*first, *frame.names[-1:]])] if first else []
     place = {name: n for n, name in enumerate(shown)}
-    order = sorted(range(wide), key=lambda n: place.get(frame.names[n], wide + len(shown)))
-    order = order[: room.columns]
-    columns = [head.cells(head.column(number)) for number in order]
-    texts = ([_cell(item, room.cell) for item in column] for column in columns)
+    order = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))[: room.columns]
+    texts = ([_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order)
     parts = list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))

@@ -18,12 +18,12 @@ from typing import Final
 from ..core.text import aligned_lines, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
-from .graph import BOLD, MONO, with_graph
+from .graph import BOLD, MONO, page_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .text_summary import last_lines, summary_line
 
-INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#8a8a8a", "#d0d0d0", "#f4f4f4"
+INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#6b6b6b", "#949494", "#f4f4f4"
 DASHES = "4 3"
 WASH = "#e3f0fd"
 """The ground of a call that waits."""
@@ -54,7 +54,7 @@ _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 
 def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
-    graph = with_graph(rows).graph[0]
+    graph = page_graph(rows)
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
     foot = _foot(rows, graph, width)
@@ -186,8 +186,7 @@ def _fitted(
     may_overflow = bool(_FOREIGN.search(text)) and 1.5 * width > room
     fit = {"textLength": f"{width:.0f}", "lengthAdjust": "spacingAndGlyphs"} if may_overflow else {}
     style = {"font_size": size, "font_weight": "600" * (size == BOLD), "fill": ink}
-    if size == MONO:
-        style["font_family"] = MONO_FONT
+    style["font_family"] = MONO_FONT * (size == MONO)
     return _text(node.x + x, node.y + y, text, **fit), style
 
 

@@ -130,12 +130,10 @@ class ViewRows:
         shared = shared_with_older(journal, cursor.head)
         self._ends = CallIndex.of(journal).ends(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
-        self.branch_views = {"": shown}
         # A replay that runs repeats what lies ahead of it: to send its rows at each step is slow.
         self._draws_ahead = not _continues_at_once(session) and bool(entries_ahead(cursor))
-        self.branch_views |= side_branches(
-            cursor, self._branches, self.wanted, path, self._draws_ahead
-        )
+        sides = side_branches(cursor, self._branches, self.wanted, path, self._draws_ahead)
+        self.branch_views = {"": shown, **sides}
         self._sides = [self._side_rows(view) for view in self.branch_views.values() if view.branch]
         inputs = [name for name in state.names if not state.objects[name].producer.call]
         branch_rows = tuple(map(self._branch_row, self._branches))
@@ -201,8 +199,7 @@ class ViewRows:
         of their calls, of objects and of tools."""
         view, stored, session = self.branch_views[""], self.store.tables, rows.session[0]
         new = call_rows(view, calls, self._ends)
-        named = [object_row(view, name) for name in names]
-        objects = (*named, *new.objects, *output_rows(view.state))
+        objects = (*(object_row(view, n) for n in names), *new.objects, *output_rows(view.state))
         # An output that is saved now, or what a call would have made, is no more.
         gone = {f"output:{name}" for name in view.state.opened.outputs}
         gone = (gone | {row.id for row in new.calls}) - {row.id for row in objects}

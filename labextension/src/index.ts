@@ -142,10 +142,7 @@ function viewOptionsOf(settings: Settings, trans: TranslationBundle): ViewOption
       const items = calls.map(call => h('li', {}, `${oneLine(call.tool, 60)}(${oneLine(call.what, 80)})`));
       const body = new Widget({ node: h('ul', 'jtc-calls', ...items) });
       const title = trans._n('Approve this call?', 'Approve all %1 calls?', calls.length);
-      const buttons = [
-        Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.okButton({ label: trans.__('Approve all') })
-      ];
+      const buttons = [Dialog.cancelButton({ label: trans.__('Cancel') }), Dialog.okButton({ label: trans.__('Approve all') })];
       return (await showDialog({ title, body, buttons })).button.accept;
     }
   };

@@ -80,10 +80,7 @@ export class RecordedGuesses {
   private readonly _answers = this._all.teaching.answers;
   private _guesses: readonly GuessRow[] = this._stored();
 
-  constructor(
-    private readonly _all: Model,
-    private readonly _key: string
-  ) {}
+  constructor(private readonly _all: Model, private readonly _key: string) {}
 
   /** The session as far as the reader may see it, with the guesses. */
   get model(): Model {

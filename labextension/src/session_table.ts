@@ -84,11 +84,7 @@ function pager(table: Table, send: Send): HTMLElement | null {
   const { first, size, listed, status } = table;
   if (listed <= size) return null;
   const turn = (label: string, to: number, usable: boolean): HTMLElement =>
-    h(
-      'button',
-      { class: 'tcm-button', disabled: !usable, 'data-k': label, onclick: () => send({ type: 'show', status, first: to }) },
-      label
-    );
+    h('button', { class: 'tcm-button', disabled: !usable, 'data-k': label, onclick: () => send({ type: 'show', status, first: to }) }, label);
   return h(
     'div',
     'tcm-pager',
@@ -106,12 +102,7 @@ export function tableOf(table: Table, send: Send): HTMLElement[] {
   );
   const body = table.rows.map(each => row(each, table.opened, send));
   const errors = table.errors.map(([error, count]) => h('li', {}, h('b', {}, `${formatNumber(count)} ×`), ` ${error}`));
-  const list = h(
-    'table',
-    { label: t('Sessions') },
-    h('thead', {}, h('tr', {}, ...head)),
-    h('tbody', {}, ...body)
-  );
+  const list = h('table', { label: t('Sessions') }, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...body));
   return [
     filters(table, send),
     h('div', 'tcm-rows', list),

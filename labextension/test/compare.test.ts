@@ -294,7 +294,7 @@ test('what is chosen goes along with the other tabs', async () => {
   it.node('Potato#2').dispatchEvent(new MouseEvent('click', { bubbles: true }));
   it.click('Compare');
   it.click('Show');
-  assert.equal(it.all('.tc-call[aria-pressed=true]').length, 2, 'a shared call stands on both sides');
+  assert.equal(it.all('.both[aria-colspan="2"] .tc-call[aria-pressed=true]').length, 1, 'a shared call stands once, across both sides');
 });
 
 test('the comparison keeps the keyboard where it was while the session goes on', async () => {

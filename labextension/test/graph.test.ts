@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ICONS } from '../src/view/icons';
 import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
+import { type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
+import { namePlaces } from '../src/view/graph/names';
 import type { IconName } from '../src/view/icons';
 import { called, chain, delta, drawn, made, page, press, waiting, whole } from './page';
 import type { CallRow, Rows } from './sent';
@@ -148,6 +150,28 @@ test('of the names of branches all are shown or counted; the current one is show
     for (const middle of middles) assert.ok(middle >= 16 - 1e-6 && middle <= height - 16 + 1e-6, `${middle} of ${height}`);
     const inSight = own.filter(one => one >= 0 && one <= height).length;
     assert.ok(middles.length <= inSight && (middles.length === inSight || (middles.length + 2) * 32 > height - 32));
+  }
+});
+
+test('from afar as many nodes are named as there is room for, the chosen one first, and no name lies on another or on a box', () => {
+  const spotAt = (index: number): Spot => {
+    const isCall = index % 2 === 1;
+    const node = { kind: isCall ? 'call' : 'object', width: isCall ? 90 : 112, height: isCall ? 26 : 84, label: `${index} drop_rows`, state: 'ran' };
+    return { key: `${index}`, x: 60 + 150 * index, y: index % 10 > 6 ? 160 : 60, node, object: null, call: null } as unknown as Spot;
+  };
+  const spots = Array.from({ length: 80 }, (_, index) => spotAt(index));
+  const drawing: Drawing = { ...NO_DRAWING, spots, newest: spots.at(-1), box: { left: 0, top: 0, right: 60 + 150 * 80, bottom: 220 } };
+  for (const scale of [0.05, 0.1, 0.2, 0.4]) {
+    const places = namePlaces(drawing, '40', scale);
+    assert.equal(places[0]?.[0].key, '40');
+    assert.ok(places.some(([{ key }]) => key === '79'), 'the newest');
+    assert.ok(places.length > 80 * scale, `${places.length} names at ${scale}`);
+    const tiles = spots.map(({ x, y, node: { width, height } }) =>
+      ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 }));
+    const boxes = [...places.map(([, box]) => box), ...tiles];
+    for (const [index, [, name]] of places.entries())
+      for (const other of boxes.filter((_, place) => place !== index))
+        assert.ok(name.left >= other.right || other.left >= name.right || name.top >= other.bottom || other.top >= name.bottom);
   }
 });
 

@@ -25,16 +25,16 @@ LIMITS = {
     "view": 1_945,
     "models": 2_021,
     "export": 2_706,
-    "compare": 1_840,
+    "compare": 1_843,
     "schemes": 1_498,
     "teaching + evaluation": 1_990,
     "storage": 1_004,
     "rules, budgets, origins, previews": 1_596,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_462,
+    "all": 38_465,
     "Python files": 257,
-    "Python tests": 52_849,
-    "TypeScript": 12_119,
+    "Python tests": 52_852,
+    "TypeScript": 12_099,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

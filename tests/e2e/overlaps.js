@@ -24,6 +24,7 @@
     add(edge.querySelectorAll('text.param'), 'label', null, edge);
   }
   add(graph.querySelectorAll('.tc-canvas text.note'), 'note');
+  add(graph.querySelectorAll('.names text'), 'name');
   add(graph.querySelectorAll('.tc-canvas button'), 'control');
 
   const found = [];

@@ -179,7 +179,7 @@ ROWS = """table => [...table.querySelectorAll('.tc-crow')].flatMap(row => {
         const tool = call?.textContent.split('(')[0];
         return call && {tool, marks: texts('.tc-call mark'), objects: texts('.tc-mini .strong')};
     };
-    return [{head: head.textContent, left: side(cells[0]), right: side(cells[1])}];
+    return [{head: head.textContent, left: side(cells[0]), right: side(cells.at(-1))}];
 })"""
 
 

@@ -16,7 +16,7 @@ from jupyter_toolcall.core.call_record import Status
 from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, SessionRow, Use
-from jupyter_toolcall.view.graph import with_graph
+from jupyter_toolcall.view.graph import PAGE, with_graph
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphRow, NodeState
 from jupyter_toolcall.view.svg import MARKS, SHAPES, svg
@@ -25,7 +25,6 @@ from tests.branching import branching_session
 from tests.examples import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
-MOST = 100_000
 
 
 def drawn(rows: Rows) -> tuple[GraphRow, ElementTree.Element]:
@@ -102,7 +101,8 @@ def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     shown = table(count, Preview(caption="30 × 3", columns=("name", "price"), cells=cells))
     image = table(count, Preview(image=f"data:image/png;base64,{'A' * 4_000}"))
     for rows in (shown, image):
-        assert len(svg(rows).encode()) < MOST
+        assert len(svg(rows).encode()) < 100_000
+        assert float(drawn(rows)[1].get("width", 0)) < 3 * PAGE
 
 
 @pytest.mark.parametrize("state", get_args(NodeState))

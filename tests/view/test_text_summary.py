@@ -63,7 +63,7 @@ def test_the_picture_marks_an_edited_call_and_names_the_branches() -> None:
     assert (before.count(pencil), before.count(branch)) == (0, 0)
     assert (after.count(pencil), after.count(branch)) == (1, 1)
     # The shown line is drawn after the muted one, so over it.
-    pale, shown = (f"stroke='{ink}' stroke-width='1.3'" for ink in ("#d0d0d0", "#8a8a8a"))
+    pale, shown = (f"stroke='{ink}' stroke-width='1.3'" for ink in ("#949494", "#6b6b6b"))
     assert after.index(shown) > after.rindex(pale)
 
 

@@ -62,10 +62,7 @@ function tokenOf(stream: StringStream, kinds: readonly [RegExp, string | null][]
 const ownLanguage = (state: EditorState): StreamLanguage<LineState>[] =>
   MAGIC.test(state.doc.line(1).text) ? [toolchat] : [];
 
-const extension = [
-  Prec.highest(language.computeN(['doc'], ownLanguage)),
-  Prec.lowest(language.of(plain))
-];
+const extension = [Prec.highest(language.computeN(['doc'], ownLanguage)), Prec.lowest(language.of(plain))];
 
 export const cellHighlighting: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-toolcall:highlight',

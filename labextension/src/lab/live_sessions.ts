@@ -48,10 +48,7 @@ export class LiveSession {
     saved: null
   };
 
-  constructor(
-    readonly panel: string,
-    readonly sessions: NotebookSessions
-  ) {}
+  constructor(readonly panel: string, readonly sessions: NotebookSessions) {}
 
   send(command: Command): void {
     const { kernel } = this.sessions;

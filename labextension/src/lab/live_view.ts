@@ -23,11 +23,7 @@ export type ViewOptions = Pick<Host, 'confirm' | 'speaks'>;
 export class LiveView extends Widget {
   private readonly _view: PanelView;
 
-  constructor(
-    readonly live: LiveSession,
-    viewOptions: ViewOptions,
-    side = false
-  ) {
+  constructor(readonly live: LiveSession, viewOptions: ViewOptions, side = false) {
     super();
     this.addClass('jtc-view');
     this._view = new PanelView(this.node, { ...viewOptions, live: true, side, send: command => live.send(command) }, live.model);

@@ -11,10 +11,7 @@ import type { CellSession } from './outputs';
 export class SessionPane extends Panel {
   private _shown: { readonly notebook: NotebookPanel | null; readonly panel: string; readonly saved: unknown } | null = null;
 
-  constructor(
-    private readonly _open: AllSessions,
-    private readonly _viewOptions: ViewOptions
-  ) {
+  constructor(private readonly _open: AllSessions, private readonly _viewOptions: ViewOptions) {
     super();
     this.addClass('jtc-pair');
   }

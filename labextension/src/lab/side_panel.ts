@@ -30,12 +30,7 @@ export class SidePanel extends Panel {
   /** The session whose waiting call gets the focus once the panel is shown: JupyterLab may show it later than asked. */
   private _toFocus: LiveSession | null = null;
 
-  constructor(
-    private readonly _open: AllSessions,
-    viewOptions: ViewOptions,
-    private readonly _trans: TranslationBundle,
-    ways: SidePanelActions
-  ) {
+  constructor(private readonly _open: AllSessions, viewOptions: ViewOptions, private readonly _trans: TranslationBundle, ways: SidePanelActions) {
     super();
     this.addClass('jtc-side');
     // Set here because the shell measures a panel before the style sheet is loaded.
@@ -104,11 +99,7 @@ class SessionBar extends Widget {
   /** An unchanged list is not replaced: it may be open. */
   private readonly _fill = whenChanged(() => setChildren(this._list, this._options.map(([value, text]) => h('option', { value }, text))));
 
-  constructor(
-    private readonly _trans: TranslationBundle,
-    ways: SidePanelActions,
-    choose: (id: string) => void
-  ) {
+  constructor(private readonly _trans: TranslationBundle, ways: SidePanelActions, choose: (id: string) => void) {
     super();
     this.addClass('jtc-sidebar');
     this._list = h('select', { 'aria-label': _trans.__('Session'), class: 'jp-mod-styled' });

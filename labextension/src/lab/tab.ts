@@ -18,10 +18,7 @@ export interface SessionPlace {
 class SessionTab extends MainAreaWidget<SessionPane> {
   private _notebook: NotebookPanel | null = null;
 
-  constructor(
-    private readonly _context: ExtensionContext,
-    readonly at: SessionPlace
-  ) {
+  constructor(private readonly _context: ExtensionContext, readonly at: SessionPlace) {
     super({ content: new SessionPane(_context.sessions, _context.viewOptions) });
     this.id = idOf(at);
     this.title.icon = callsIcon;

@@ -193,9 +193,7 @@ export class BatchTable {
     const fields = fieldsOf(this._view.model.tools.get(call.tool)?.parameters ?? {}, { ...call.arguments, ...this._edits.get(call.approval_digest) });
     this._open = {
       call,
-      rows: fields.filter(({ name }) => differing.includes(name)).map(
-        field => new FieldRow(field, writeContext(this._view), () => undefined)
-      )
+      rows: fields.filter(({ name }) => differing.includes(name)).map(field => new FieldRow(field, writeContext(this._view), () => undefined))
     };
     this._redraw();
     focusInPlace(this._open.rows[0]?.first);

@@ -174,10 +174,7 @@ function twinFact(view: ViewState, object: ObjectRow, compare: () => void): Fact
   const caption = twin.preview.caption
     ? t('%1 is %2.', oneLine(twin.name), oneLine(twin.preview.caption))
     : t('%1 exists there too.', oneLine(twin.name));
-  return [
-    t('In %1', clip(oneLine(branchName(view.model, twin.branch), 40), 10)),
-    [caption, ' ', link]
-  ];
+  return [t('In %1', clip(oneLine(branchName(view.model, twin.branch), 40), 10)), [caption, ' ', link]];
 }
 
 /** The other branches on which a call, or its object, is the same. */
@@ -225,11 +222,7 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
   );
   return [
-    title(
-      view.isPast ? t('After call %1', view.step) : nameText(object),
-      '',
-      view.isPast ? '' : oneLine(aside, 60)
-    ),
+    title(view.isPast ? t('After call %1', view.step) : nameText(object), '', view.isPast ? '' : oneLine(aside, 60)),
     objectLine(object, view.isPast ? object.name : head, origin(call)),
     call ? warningNote(call) : null,
     ...change,

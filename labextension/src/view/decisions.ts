@@ -103,9 +103,7 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
     { class: 'tc-form', onsubmit: submit, novalidate: true },
     h(
       'div', 'tc-asked',
-      ...parts.flatMap(part => [
-        h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)
-      ])
+      ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)])
     ),
     note(t('What you enter goes to the tool and its server. Never enter passwords or keys.')),
     h('div', 'tc-row', button(t('Answer'), { type: 'submit', look: 'primary', key: 'confirm' }), reject)

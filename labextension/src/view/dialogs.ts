@@ -96,9 +96,7 @@ export class EditDialog implements Dialog {
   );
   readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
-  constructor(
-    private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void
-  ) {
+  constructor(private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
   }
 

@@ -16,11 +16,7 @@ export type Fact = readonly [string, Child | readonly Child[]];
 export function factList(all: readonly (Fact | null | false | '')[]): HTMLElement | null {
   const shown = all.filter((fact): fact is Fact => Array.isArray(fact));
   if (shown.length === 0) return null;
-  return h(
-    'dl',
-    'tc-facts',
-    ...shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...(Array.isArray(value) ? value : [value]))])
-  );
+  return h('dl', 'tc-facts', ...shown.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...(Array.isArray(value) ? value : [value]))]));
 }
 
 /** The first paragraph of a description, with the whole text as tooltip. */
@@ -87,9 +83,7 @@ function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown
 function alternatives(view: ViewState, call: CallRow, parameter: string, value: unknown): string {
   const tool = view.model.tools.get(call.tool);
   if (!tool) return '';
-  const others = choices(own(definitionsOf(tool.parameters), parameter), tool.parameters).filter(
-    one => one !== value && one !== null
-  );
+  const others = choices(own(definitionsOf(tool.parameters), parameter), tool.parameters).filter(one => one !== value && one !== null);
   return others.length && others.length < 4 ? t('or %1', others.map(one => literalText(one, 40)).join(', ')) : '';
 }
 

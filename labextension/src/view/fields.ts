@@ -236,12 +236,7 @@ function invisibleCharacters(raw: string): string {
 
 /** An input in its label, with a hint; its accessible name is its own `aria-label`. */
 export function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
-  return h(
-    'label',
-    'tc-field',
-    h('span', '', h('span', 'tc-label', label), ' ', h('span', 'hint', hint)),
-    input
-  );
+  return h('label', 'tc-field', h('span', '', h('span', 'tc-label', label), ' ', h('span', 'hint', hint)), input);
 }
 
 export interface FieldContext {
@@ -325,10 +320,7 @@ export class FieldRow {
 
 /** The arguments in the fields, and their errors. */
 export const filledArguments = (rows: readonly FieldRow[]): Filled =>
-  readAll(
-    rows.map(one => one.field),
-    new Map(rows.map(one => [one.field.name, one.input.raw()]))
-  );
+  readAll(rows.map(one => one.field), new Map(rows.map(one => [one.field.name, one.input.raw()])));
 
 const FOCUSABLE = ':is(button:not([hidden]),input,select,textarea):not([disabled])';
 

@@ -52,9 +52,10 @@ export const ranText = (ran: number, cached: number): string =>
   tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${tn('%1 cached result', '%1 cached results', cached)}` : '');
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
-function tokensText({ model, isPast: past }: ViewState, turn: number): string {
+function tokensText({ model, calls, isPast: past }: ViewState): string {
   const { tokens, cost } = model.session;
   if (!past) return joined(' · ', tokens && plural(tokens, 'token'), tokens && cost);
+  const turn = calls.at(-1)?.turn ?? 0;
   const until = rowsOf(model.turns).reduce((sum, row) => sum + (row.turn <= turn ? row.input + row.output : 0), 0);
   return until ? plural(until, 'token') : '';
 }
@@ -62,17 +63,16 @@ function tokensText({ model, isPast: past }: ViewState, turn: number): string {
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
-  const asked = view.personTurn ?? view.toGuess;
-  const turn = view.isPast ? (view.calls.at(-1)?.turn ?? 0) : (asked?.turn ?? session.turn);
   const together = similarCalls(view);
   const [first, last] = [together[0]?.step ?? view.step, together.at(-1)?.step ?? view.step];
   const atCall = first < last ? t('calls %1 to %2', first, last) : view.step ? t('call %1', view.step) : '';
-  const place = asked ? t('turn %1', turn) : atCall;
+  // The card of a turn names it.
+  const place = view.personTurn || view.toGuess ? '' : atCall;
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
     ['', counts || place],
-    ['opt', tokensText(view, turn)]
+    ['opt', tokensText(view)]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
 }

@@ -89,10 +89,7 @@ export class RuleSheet {
   private _seen = -1;
   private _sent = false;
 
-  constructor(
-    readonly call: CallRow,
-    private readonly _acts: PanelActions
-  ) {
+  constructor(readonly call: CallRow, private readonly _acts: PanelActions) {
     closeOnEscape(this.element, () => this._close());
     this._acts.request({ type: 'offer_rules', call: call.call });
   }
@@ -138,7 +135,8 @@ export class RuleSheet {
         h('span', {}, ...prose(oneLine(offer.condition, 300)))
       ),
       squares(offer),
-      h('p', {}, ...pastOf(offer), see ? ' ' : null, see),
+      // That there is no past yet is said once.
+      number && !offer.squares.length ? null : h('p', {}, ...pastOf(offer), see ? ' ' : null, see),
       isSeen
         ? h(
             'div', 'tc-seen', ...offer.seen.map(line => h('p', {}, oneLine(line, 300))),
@@ -218,12 +216,7 @@ export class RuleForm {
     h('div', 'tc-row', this._save, button(t('Cancel'), { key: 'cancel', onclick: () => this._acts.setState({ editedRule: '' }) }))
   );
 
-  constructor(
-    readonly rule: RuleRow,
-    private readonly _number: number,
-    private readonly _view: ViewState,
-    private readonly _acts: PanelActions
-  ) {
+  constructor(readonly rule: RuleRow, private readonly _number: number, private readonly _view: ViewState, private readonly _acts: PanelActions) {
     this._try();
   }
 

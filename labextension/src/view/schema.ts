@@ -224,11 +224,7 @@ export const isChoice = (field: Field, object: ObjectRow): boolean =>
   object.kind === field.typeName || field.options.some(value => value === object.preview.caption || jsonText(value) === object.preview.caption);
 
 /** The objects that fit and are older than a call, newest first. */
-export function candidates(
-  fits: (object: ObjectRow) => boolean,
-  objects: readonly ObjectRow[],
-  before: number
-): ObjectRow[] {
+export function candidates(fits: (object: ObjectRow) => boolean, objects: readonly ObjectRow[], before: number): ObjectRow[] {
   const fit = objects.filter(
     object =>
       object.branch === '' &&

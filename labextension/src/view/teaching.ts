@@ -20,10 +20,7 @@ function toolChoice(tools: readonly ToolRow[], chosen: (tool: ToolRow | null) =>
     const radio = h('input', { type: 'radio', name, onchange: () => chosen(tool), key: tool?.id ?? '' });
     return h('label', { title: summaryOf(tool?.description ?? '') }, radio, label);
   };
-  return [
-    ...tools.map(tool => one(h('code', {}, oneLine(tool.id, 120)), tool)),
-    one(h('span', {}, t(NO_CALL)), null)
-  ];
+  return [...tools.map(tool => one(h('code', {}, oneLine(tool.id, 120)), tool)), one(h('span', {}, t(NO_CALL)), null)];
 }
 
 export class GuessCard {
@@ -171,11 +168,7 @@ function guessResult(row: GuessRow): Child[] {
   const pointsList = row.guess ? tn('%2 of %1 point', '%2 of %1 points', row.of, row.right) : '';
   const aside = joined(', ', t('turn %1', row.turn), pointsList);
   const others = row.calls > 1 ? h('p', 'small muted', t('One of %1 calls of this reply.', row.calls)) : null;
-  return [
-    h('div', 'tc-title', h('h3', {}, sentence(row)), mutedText(aside)),
-    row.guess ? guessTable(row) : null,
-    others
-  ];
+  return [h('div', 'tc-title', h('h3', {}, sentence(row)), mutedText(aside)), row.guess ? guessTable(row) : null, others];
 }
 
 /** The guess of the chosen call, else the last one. */

@@ -116,9 +116,7 @@ export class CompareTab {
     if (!shown) return [notCompared(this._view)];
     const names = t('%1 and %2', oneLine(shown.left.branch.name, 60), oneLine(shown.right.branch.name, 60));
     const grid = (...rows: Child[]): HTMLElement =>
-      h(
-        'div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows
-      );
+      h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
     if (!shown.comparison) return [grid(), notCompared(this._view)];
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [shown.left.at, shown.right.at] }, MOST_ROWS);
     const speaks = this._view.model.session.phase === 'thinking';

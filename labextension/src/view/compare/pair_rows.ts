@@ -34,9 +34,14 @@ function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
   return tableRow(rowHead(stepRange(run)), equalCell(icon(memory && !shared ? 'memory' : 'equal'), text, more));
 }
 
+/** Whether a call stands once, across both columns: it reads the same on both sides. */
+const isOneCell = ({ kind, left, right, objects }: CallPair): boolean =>
+  kind === 'shared' || (kind === 'same' && left?.what === right?.what && objects.every(one => one.left?.name === one.right?.name));
+
 function pairRow(pair: CallPair, context: CompareContext): HTMLElement {
   const says = screenReaderText(pair.kind === 'differs' ? t(', differs') : t(', the same'));
-  return tableRow(rowHead(stepsOf(pair, context), says), ...context.order.map(side => pairCell(pair, side, context)));
+  const sides = isOneCell(pair) ? context.order.slice(1) : context.order;
+  return tableRow(rowHead(stepsOf(pair, context), says), ...sides.map(side => pairCell(pair, side, context)));
 }
 
 /** The pairs as table rows; adjacent equal pairs of one kind are folded. */
@@ -121,7 +126,8 @@ interface CompareContext {
 function pairCell(pair: CallPair, where: SideName, { view, acts, order }: CompareContext): HTMLElement {
   const isLast = where === order[1];
   const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
-  const look = `${isLast ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
+  const isOne = isOneCell(pair);
+  const look = isOne ? 'both' : `${isLast ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
   if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
@@ -140,7 +146,7 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
     call.status === 'failed' && !one[where] ? null : objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
   );
   return h(
-    'div', { role: 'cell', class: look }, h('div', 'tc-paircall', title, callOutcome(call, other)),
+    'div', { role: 'cell', class: look, 'aria-colspan': isOne ? 2 : undefined }, h('div', 'tc-paircall', title, callOutcome(call, other)),
     ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects
   );
 }

@@ -7,9 +7,9 @@ import { oneLine, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type Drawing, type Spot } from './drawing';
 
-/** The width of the strip, as in the style sheet, and the height of a name, in pixels. */
+/** The width of the strip, as in the style sheet, and the height of a name, in pixels: a finger needs more. */
 export const STRIP = 120;
-const ROW = 32;
+const ROW = globalThis.matchMedia?.('(pointer: coarse)').matches ? 44 : 32;
 
 interface BranchEnd {
   readonly branch: BranchRow;

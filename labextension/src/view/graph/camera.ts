@@ -15,8 +15,8 @@ const BEFORE = 210;
 const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
-/** Below these scales tiles are larger and have less in them, and only tiles are drawn. */
-const [ZOOMED_OUT, AFAR] = [0.6, 0.35];
+/** Below these scales tiles have less in them, and nothing: names stand beside them, for which there is room above and below, in pixels. */
+const [ZOOMED_OUT, AFAR, NAME_ROOM] = [0.6, 0.5, 20];
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -31,8 +31,8 @@ export class Camera {
   private _movedByPerson = false;
   /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
-  /** The height fits the whole drawing, until the person zooms in. */
-  private _fitted = false;
+  /** The whole drawing is in sight, also in another size, until the person zooms, pans, or sends a command. */
+  isFitted = false;
   private _drawingSize: { readonly box: Box; readonly most: number } = { box: { left: 0, top: 0, right: 0, bottom: 0 }, most: LOW };
   private _drag: { x: number; y: number; far: boolean } | null = null;
   private _hasDragged = false;
@@ -60,6 +60,7 @@ export class Camera {
       if (!this._drag.far && Math.hypot(nx - this._x, ny - this._y) < 4) return;
       if (!this._drag.far) this._svg.setPointerCapture(event.pointerId);
       this._drag.far = this._hasDragged = this._movedByPerson = true;
+      this.isFitted = false;
       [this._x, this._y] = [nx, ny];
       this._svg.classList.add('drag');
       this._applyTransform();
@@ -70,6 +71,7 @@ export class Camera {
 
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
+    if (this.isFitted) return;
     if (this._scale < AFAR) this._scale = 1;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // The nodes before it should be visible too.
@@ -105,7 +107,7 @@ export class Camera {
 
   /** Moves by itself again, until the person moves the graph the next time. */
   follow(): void {
-    this._movedByPerson = this._fitted = false;
+    this._movedByPerson = this.isFitted = false;
   }
 
   zoom(by: number): void {
@@ -114,10 +116,17 @@ export class Camera {
 
   fit(box: Box): void {
     const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-    this._scale = clamp(Math.min(this._width / Math.max(1, wide), this._drawingSize.most / Math.max(1, tall)), SMALLEST, 1);
-    this._movedByPerson = this._fitted = this._scale < 1;
+    const fitting = (high: number): number => clamp(Math.min(this._width / Math.max(1, wide), high / Math.max(1, tall)), SMALLEST, 1);
+    this._scale = fitting(this._drawingSize.most);
+    if (this._scale < AFAR) this._scale = fitting(this._drawingSize.most - 2 * NAME_ROOM);
+    this._movedByPerson = this.isFitted = this._scale < 1;
     this._setHeight();
     this._show(box, this._scale);
+  }
+
+  /** The scale at which names stand beside the boxes; 0 where the boxes hold them. */
+  get nameScale(): number {
+    return this._scale < AFAR ? this._scale : 0;
   }
 
   /** Sets the width and the height for a drawing, up to a maximum. */
@@ -188,6 +197,7 @@ export class Camera {
     this._x = -start(x, left, right, this._width / this._scale) * this._scale;
     this._y = this._isTooTall() ? -start(y, top, bottom, this._height / this._scale) * this._scale : this._centredY();
     this._movedByPerson = true;
+    this.isFitted = false;
     this._applyTransform();
   }
 
@@ -239,7 +249,7 @@ export class Camera {
     [this._x, this._y] = [cx - ((cx - this._x) * next) / this._scale, cy - ((cy - this._y) * next) / this._scale];
     this._scale = next;
     this._movedByPerson = true;
-    this._fitted = false;
+    this.isFitted = false;
     this._setHeight();
     // What fits stays in sight as a whole.
     const { left, right } = this._drawingSize.box;
@@ -279,8 +289,10 @@ export class Camera {
   /** Sets the height that the drawing needs. */
   private _setHeight(part?: number): void {
     const { box, most } = this._drawingSize;
-    const scale = part ?? (this._fitted ? this._scale : (this._scaleToShowAll(box) ?? 1));
-    const next = Math.round(clamp((box.bottom - box.top) * scale, LOW, most));
+    const scale = part ?? (this._movedByPerson ? this._scale : (this._scaleToShowAll(box) ?? 1));
+    // Where the person zooms it grows with the drawing, and does not shrink under the pointer.
+    const [room, least] = this.isFitted ? [scale < AFAR ? 2 * NAME_ROOM : 0, LOW] : [0, this._movedByPerson ? Math.min(most, this._height) : LOW];
+    const next = Math.round(clamp((box.bottom - box.top) * scale + room, least, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
     this._height = next;
   }

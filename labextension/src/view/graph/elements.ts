@@ -5,6 +5,7 @@ import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign, STATE_ICONS } from '../icons';
 import { clip, oneLine } from '../text';
 import type { Link, Spot } from './drawing';
+import { Names } from './names';
 import type { NodeText } from './node_texts';
 
 /** What is drawn of a spot. */
@@ -258,7 +259,8 @@ export class GraphLayers {
   private readonly _guessLayer = keyedChildren(this._guess, guessElement);
   private _unmeasured: SVGElement[] = [];
   private readonly _tip = s('text', { class: 'tip', dy: '0.35em', silent: 'true' });
-  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this._tip);
+  readonly names = new Names();
+  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this.names.element, this._tip);
 
   draw({ nodes, links, guess }: Scene): void {
     this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));

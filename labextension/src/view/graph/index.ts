@@ -75,12 +75,7 @@ export class Graph {
     fit: () => this._camera.fit(this._extent()),
     menuEntries: () => this._menuEntries()
   });
-  private readonly _emptyHint = h(
-    'p',
-    'tc-empty',
-    icon('info'),
-    t('No objects yet. The graph shows the inputs, and the objects that calls make.')
-  );
+  private readonly _emptyHint = h('p', 'tc-empty', icon('info'), t('No objects yet. The graph shows the inputs, and the objects that calls make.'));
   /** At the sides of a drawing that is wider than the canvas: what is out of sight there. */
   private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
   private readonly _canvas = h(
@@ -184,7 +179,8 @@ export class Graph {
     // In another size, the view is chosen anew.
     const [before, size] = [this._chosenBefore, `${most} ${this._width}`];
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
-    if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
+    if (this._camera.isFitted) this._camera.fit(extent);
+    else if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
     else if (asked) this._camera.showPart(extent, asked);
     else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest, next.isPast);
     else this._camera.showIfItFits(extent);
@@ -471,6 +467,7 @@ export class Graph {
     const [{ left, right, top, bottom }, { box }] = [this._camera.inSight(), this._drawing];
     const isCut = { above: top > box.top + EDGE, below: bottom < box.bottom - EDGE, left: left > box.left + EDGE, right: right < box.right - EDGE };
     for (const [side, isOut] of Object.entries(isCut)) this._svg.classList.toggle(`cut-${side}`, isOut);
+    this._layers.names.draw(this._drawing, this._chosenSpot()?.key ?? '', this._camera.nameScale);
     if (!this._overview.element.hidden) this._frameOverview();
   }
 }

@@ -71,12 +71,7 @@ export class ObjectList {
     this._error.hidden = !error;
     this._error.textContent = error;
     const shown = view.objects.slice(-MOST_LISTED);
-    this._draw(
-      shown.map(object => {
-        const text = objectDescription(view, object);
-        return { key: object.id, stamp: [text], item: text };
-      })
-    );
+    this._draw(shown.map(object => { const text = objectDescription(view, object); return { key: object.id, stamp: [text], item: text }; }));
     const hidden = view.objects.length - shown.length;
     this._moreText.textContent = hidden > 0
       ? tn('and %1 object before these, listed in Steps', 'and %1 objects before these, listed in Steps', hidden)
