@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_302,
-    "tools": 3_548,
+    "core + engine + session": 8_299,
+    "tools": 3_546,
     "sources": 5_992,
     "jupyter": 4_295,
     "view": 1_944,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 1_004,
     "rules, budgets, origins, previews": 1_576,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_441,
+    "all": 38_436,
     "Python files": 257,
     "Python tests": 52_822,
     "TypeScript": 12_118,
