@@ -10,14 +10,13 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, tool
 from jupyter_toolcall.jupyter.cell_prompts import filled_prompt
-from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
-from jupyter_toolcall.kitchen import Fries, Oven, Plate, Potato, Sink
+from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.teaching import exercise_checks as checks
-from jupyter_toolcall.teaching import register_teaching
 from jupyter_toolcall.teaching.exercise_file import Check, Exercise, SeededError, read_exercise
 from jupyter_toolcall.teaching.guesses import Points
+from tests.teaching.test_exercises import Kernel
 
 PAGE = (Path(__file__).parent.parent / "docs" / "teaching.md").read_text()
 FRIES, SPOT = re.findall(r"^```markdown\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
@@ -48,22 +47,14 @@ def last_column(title: str) -> list[str]:
     return re.findall(r"\| `([^`]+)` \|$", section(title), re.MULTILINE)
 
 
-class Teacher:
+class Teacher(Kernel):
     """A teacher who does in a notebook what the page says."""
 
     def __init__(self, folder: Path) -> None:
-        (folder / "exercises").mkdir()
-        for name, text in (("fries", FRIES), ("spot", SPOT)):
-            (folder / "exercises" / f"{name}.md").write_text(text)
-        register_teaching()
-        self.cells = Cells(str(folder / "a.ipynb"))
-        self.variables: dict[str, Any] = {
-            **{"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()},
-            **{each.__name__: each for each in (Potato, Oven, Fries, Plate)},
-            **{"weigh": weigh, "double": double},
-        }
+        super().__init__(folder, fries=FRIES, spot=SPOT)
+        self.variables |= {"weigh": weigh, "double": double}
 
-    def run(self, cell: tuple[str, str]) -> Session:
+    def run_cell(self, cell: tuple[str, str]) -> Session:
         session = self.cells.session(
             parse_options(cell[0].replace("--predict ", "")), self.variables
         )
@@ -90,16 +81,16 @@ def test_the_exercises_can_be_read() -> None:
 
 def test_who_follows_the_page_has_a_recording_and_an_error_to_find(teacher: Teacher) -> None:
     for cell in (RECORD, PREDICT):
-        assert teacher.run(cell).outputs["fries"].food == "fries: sticks"
+        assert teacher.run_cell(cell).outputs["fries"].food == "fries: sticks"
         assert teacher.check("fries").startswith("Passed")
-    session = teacher.run(WITH_ERROR)
+    session = teacher.run_cell(WITH_ERROR)
     assert teacher.check("spot").startswith("Not done yet")
     teacher.cells.keep(session.edit(session.calls[3], shape="STICKS").run())
     assert teacher.check("spot").startswith("Passed")
 
 
 def test_every_expression_on_the_page_holds_for_the_session_on_the_page(teacher: Teacher) -> None:
-    session = teacher.run(RECORD)
+    session = teacher.run_cell(RECORD)
     sessions = session, session.edit(session.calls[3], shape="SLICES").run()
     inline = re.findall(r"`([^`|]+ == [^`|]+)`", section("What can be checked"))
     expressions = [*last_column("What can be checked"), *last_column("Six kinds"), *inline]
@@ -124,10 +115,10 @@ def test_the_model_that_is_written_down_on_the_page_does_what_it_says(teacher: T
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     exec(code, teacher.variables)
     options, prompt = RECORD
-    session = teacher.run((options.replace("scripted:kitchen", "cook"), prompt))
+    session = teacher.run_cell((options.replace("scripted:kitchen", "cook"), prompt))
     assert {call.status for call in session.calls} == {"succeeded"}
     assert session.outputs["fries"].food == "fries: sticks"
-    assert teacher.run(PREDICT).outputs == session.outputs
+    assert teacher.run_cell(PREDICT).outputs == session.outputs
     assert session.verify()
 
 
@@ -150,6 +141,6 @@ def test_a_script_cleans_a_table_under_the_scheme_that_a_cell_has_by_default(
         ),
     }
     line = "-m script -t without_gaps -i df -o clean:DataFrame --approve all"
-    session = teacher.run((line, "Clean {df}."))
+    session = teacher.run_cell((line, "Clean {df}."))
     assert [call.status for call in session.calls] == ["succeeded"] * 3
     assert list(session.outputs["clean"]["price"]) == [1.0, 3.0]

@@ -22,11 +22,16 @@ what to do. In a notebook an error is its message alone, without a traceback.
 
 from __future__ import annotations
 
+import inspect
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from .text import LINES, printable
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ToolcallError(Exception):
@@ -109,6 +114,20 @@ def checked_text(text: object, what: str) -> str:
     if not isinstance(text, str):
         raise UsageError(f"{what} is {text!r:.60}, which is no text")
     return text
+
+
+def checked_function(function: F, what: str, *parameters: str) -> F:
+    """Return a function. Raises UsageError, which begins with `what`, if it takes other parameters.
+
+    A function of another language, such as C, may have no signature; it is not checked.
+    """
+    with suppress(ValueError):
+        try:
+            inspect.signature(function).bind(*parameters)
+        except TypeError as error:
+            takes = f"has to take ({', '.join(parameters)})"
+            raise UsageError(f"{what} {function!r:.60} {takes}: {error}") from None
+    return function
 
 
 def checked_path(path: object) -> Path:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rpds import HashTrieMap
-
 from .call_record import CallRecord, objects_of
 from .errors import NotYourTurn
 from .events import UNSAID, Decided, Finished, Made, Many, Outcome, Producer
@@ -95,12 +93,15 @@ def introduce(state: State, ref: Made) -> State:
     elif name in state.objects or not (NAME.fullmatch(name) and kind_in(name) == ref.kind):
         raise NotYourTurn(f"{name!r:.60} is no new name of a {ref.kind:.60}")
     of_kind = state.of_kind.get(ref.kind) or Trail[str]()
+    contents, content_key = state.contents, (ref.kind, ref.content)
+    if ref.content and content_key not in contents:
+        contents = contents.insert(content_key, name)
     return replace(
         state,
         names=state.names.add(name),
         objects=state.objects.insert(name, ref),
         by_producer=state.by_producer.insert(ref.producer, name),
-        contents=_with_content(state, ref, name),
+        contents=contents,
         plain=state.plain | {name} if ref.shown else state.plain,
         counts=state.counts.insert(ref.kind, number),
         of_kind=state.of_kind.insert(ref.kind, of_kind.add(name)),
@@ -122,13 +123,6 @@ def reserve(state: State, names: tuple[str, ...], call_id: str) -> State:
     if any(name in state.objects or not NAME.fullmatch(name) for name in names):
         raise NotYourTurn(f"{', '.join(names):.60}: these are no names to reserve")
     return replace(state, reserved=state.reserved.update(dict.fromkeys(names, call_id)))
-
-
-def _with_content(state: State, ref: Made, name: str) -> HashTrieMap[tuple[str, str], str]:
-    key = (ref.kind, ref.content)
-    if not ref.content or key in state.contents:
-        return state.contents
-    return state.contents.insert(key, name)
 
 
 def with_producers(call_id: str, outcome: Outcome) -> Outcome:

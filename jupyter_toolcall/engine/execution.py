@@ -94,7 +94,12 @@ class ToolExecution:
         if ready.tool.instance:
             self._subject = (private(self.values.by_digest[ready.instance_digest])[0],)
         self._is_hidden = bool(self.values.withhold) and self._may_show_withheld()
-        return _task(ready, self._subject, arguments, self._copies, self.values)
+        tool, objects = ready.tool, [copied.copy for copied in self._copies]
+        if (resumption := ready.resumption) is not None and tool.resume is not None:
+            # A round of input has ended, so the call continues.
+            responses = resumption.state, resumption.responses, arguments
+            return ToolTask(tool, tool.resume, responses, {}, self.values.kinds, objects)
+        return ToolTask(tool, tool.function, self._subject, arguments, self.values.kinds, objects)
 
     def _may_show_withheld(self) -> bool:
         """Return whether a result, or an error, may hold withheld values.
@@ -282,21 +287,6 @@ def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
     arguments = inputs.arguments if is_json else private(inputs.arguments)[0]
     values = ready.tool.check(arguments, copies.copy_of)
     return {**values, "variables": inputs.variables} if ready.tool.reads else values
-
-
-def _task(
-    ready: PreparedCall,
-    subject: tuple[Any, ...],
-    arguments: Mapping[str, Any],
-    copies: ArgumentCopies,
-    values: SessionValues,
-) -> ToolTask:
-    """Return the task: the tool's function, or its `resume` after a round of input."""
-    tool, objects = ready.tool, [copied.copy for copied in copies]
-    if (resumption := ready.resumption) is not None and tool.resume is not None:
-        responses = resumption.state, resumption.responses, arguments
-        return ToolTask(tool, tool.resume, responses, {}, values.kinds, objects)
-    return ToolTask(tool, tool.function, subject, arguments, values.kinds, objects)
 
 
 UNWRITABLE = "read-only"

@@ -11,6 +11,7 @@ from typing import Any, get_origin
 from ..core.branches import shown_last
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError, checked_text
 from ..core.events import MAX_RESULT, Made, Opened, Output
+from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.recorded_data import replace
 from ..core.secrets import Secrets, hide_event_secrets
@@ -31,7 +32,7 @@ from ..storage.value_store import value_store
 from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_from_text, type_text
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
-from ..tools.object_types import classes_within, is_object_class, kind_name
+from ..tools.object_types import classes_within, is_object_class, kind_name, registered_kind
 from ..tools.plain_data import well_formed
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
@@ -74,10 +75,10 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
-    _demand_options(inputs, outputs, breaks, max_turns, budget)
+    _demand_options(toolbox, inputs, outputs, breaks, max_turns, budget)
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
-    box = _with_output_types(_with_input_types(_toolbox(toolbox), described), wanted_outputs)
+    box = _with_output_types(_with_input_types(toolbox, described), wanted_outputs)
     chosen = scheme_named(scheme)
     if native and not isinstance(chosen, Native):
         chosen = Native(chosen)
@@ -114,8 +115,12 @@ def open_session(
     return context, _without_secrets(opened, context)
 
 
-def _demand_options(inputs: Any, outputs: Any, breaks: Any, max_turns: Any, budget: Any) -> None:
+def _demand_options(
+    toolbox: Any, inputs: Any, outputs: Any, breaks: Any, max_turns: Any, budget: Any
+) -> None:
     """Raise UsageError, which names the option, where a value is of another type."""
+    if not isinstance(toolbox, Toolbox):
+        raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
     for option, value in (("inputs", inputs), ("outputs", outputs)):
         if not isinstance(value, Mapping) or not all(isinstance(k, str) and k for k in value):
             raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
@@ -218,10 +223,9 @@ def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str]
 
 
 def _described(value: Described) -> tuple[Any, str]:
-    match value:
-        # A list of two texts is a value.
-        case tuple((thing, str() as description)):
-            return thing, well_formed(description)
+    # A list of two texts is a value. `isinstance` would ask the value for its `__class__`.
+    if issubclass(type(value), tuple) and len(value) == 2 and issubclass(type(value[1]), str):
+        return value[0], well_formed(value[1])
     return value, ""
 
 
@@ -234,16 +238,13 @@ def _input(
     return name, values.add_input(name, value, description, shown)
 
 
-def _toolbox(toolbox: Any) -> Toolbox:
-    if not isinstance(toolbox, Toolbox):
-        raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
-    return toolbox
-
-
 def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -> Toolbox:
     """Return the toolbox with the types of the inputs, so that calls name objects of them."""
-    inputs = (value for value, _ in values.values())
-    types = [type(value) for value in inputs if not is_plain_input(value, toolbox.kinds)]
+    inputs = {name: value for name, (value, _) in values.items()}
+    for name, value in inputs.items():
+        if raised := attempt(registered_kind, type(value), toolbox.kinds)[1]:
+            raise UsageError(f"inputs: {name}: its class cannot be read: it raises {raised}")
+    types = [type(v) for v in inputs.values() if not is_plain_input(v, toolbox.kinds)]
     return toolbox.with_types(dict.fromkeys(types))
 
 

@@ -32,7 +32,7 @@ from ..tools.object_references import (
 )
 from ..tools.object_types import kind_name
 from ..tools.plain_data import uncut_data
-from ..tools.tool import Tool, Validator, parameters_schema, unchanged
+from ..tools.tool import Tool, parameters_schema, unchanged
 from ..tools.value_copies import private
 from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies
@@ -167,7 +167,7 @@ def _filled(
 
 
 def _check(tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues) -> None:
-    """Let a tool check the arguments of a call. Raises CallError."""
+    """Let a tool, and its own `check`, check the arguments of a call. Raises CallError."""
 
     def fitting(name: str, types: tuple[type, ...]) -> Any:
         """Return the value of an object by name, if it is of a type that fits."""
@@ -183,30 +183,18 @@ def _check(tool: Tool, arguments: Mapping[str, Any], state: State, values: Sessi
         return values.remote(ref) or values.value(ref)
 
     tool.check(copied(arguments), fitting)
-    if tool.validator is not None:
-        _validate(tool, tool.validator, private(copied(arguments))[0], state, values)
-
-
-def _validate(
-    tool: Tool,
-    validator: Validator,
-    arguments: Mapping[str, Any],
-    state: State,
-    values: SessionValues,
-) -> None:
-    """Run a tool's own `check` on the values of a call. Raises CallError.
-
-    It gets private copies, so that it cannot change what is recorded.
-    """
+    if tool.validator is None:
+        return
+    # It gets private copies, so that it cannot change what is recorded.
     copies = ArgumentCopies(state, values)
-    checked = tool.check(arguments, copies.copy_of)
+    checked = tool.check(private(copied(arguments))[0], copies.copy_of)
     withhold = () if tool.sees_withheld else values.withhold
     # Its error may quote a withheld value, as an error of the tool may.
     is_hidden = bool(withhold) and any(
         shared.recorded.withheld or holds_withheld(shared.copy, withhold) for shared in copies
     )
     hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
-    run_validator(tool.name, validator, checked, hidden_text)
+    run_validator(tool.name, tool.validator, checked, hidden_text)
 
 
 def approval_digest(

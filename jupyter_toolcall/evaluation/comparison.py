@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -23,6 +23,7 @@ from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.interrupts import attempt
 from ..core.text import progress_bar
+from ..engine.opening import checked_count
 from ..maps.workers import demand_pickles
 from ..models.named import model_named
 from ..schemes import scheme_named
@@ -83,8 +84,9 @@ def compare(
         UsageError: An argument is wrong. After the first run, each error is in its run.
     """
     _check_models(tasks, schemes, models, approve)
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs={jobs}: how many runs are under way at once, at least 1")
+    counts = {"attempts": attempts, "max_turns": max_turns, "jobs": 1 if jobs is None else jobs}
+    for option, count in counts.items():
+        checked_count(count, option)
     every = product(schemes, models, tasks, range(1, attempts + 1))
     planned = [PlannedRun(*parts, approve or "all", max_turns) for parts in every]
     if not planned:
@@ -125,28 +127,23 @@ def _runs(
             progress.update()
             return run
 
-        yield from _new_runs(due, jobs, executor, keep)
+        if executor is not None:
+            for planned_run, run in runs_on_workers(executor, due, jobs):
+                yield keep(planned_run, run)
+        elif jobs is None or jobs == 1:
+            for planned_run in due:
+                yield keep(planned_run, run_planned(planned_run))
+        else:
+            yield from runs_together(due, jobs, keep)
 
 
-def _new_runs(
-    due: Sequence[PlannedRun],
-    jobs: int | None,
-    executor: Executor | None,
-    keep: Callable[[PlannedRun, Run], Run],
-) -> Iterator[Run]:
-    """Yield runs; each is kept when it ends."""
-    if executor is not None:
-        for planned_run, run in runs_on_workers(executor, due, jobs):
-            yield keep(planned_run, run)
-    elif jobs is None or jobs == 1:
-        for planned_run in due:
-            yield keep(planned_run, run_planned(planned_run))
-    else:
-        yield from runs_together(due, jobs, keep)
-
-
-def _check_models(tasks: Sequence[Task], schemes: Schemes, models: Models, approve: str) -> None:
+def _check_models(tasks: Sequence[Any], schemes: Schemes, models: Models, approve: str) -> None:
     """Raise UsageError for what cannot run, and for what would run unasked."""
+    for option, listed in (("tasks", tasks), ("schemes", schemes), ("models", models)):
+        if isinstance(listed, str) or not isinstance(listed, Sequence):
+            raise UsageError(f"{option}: {listed!r:.60} is no list")
+    if wrong := [task for task in tasks if not isinstance(task, Task)]:
+        raise UsageError(f"tasks: {wrong[0]!r:.60} is no Task(...)")
     for model in [model for model in models if model != IDEAL]:
         name = label(model)
         # A model that is a function of the caller's is taken for offline.

@@ -241,21 +241,27 @@ BY_TEXT = (
 
 def written(value: Any, held: Holder = lambda value: None) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
-    code, raised = attempt(_tried, value, held)
-    if code is None:
-        raise Unwritable(f"{with_article(class_name(type(value)))} whose class raises {raised}")
-    if isinstance(code, Unwritable):
-        raise code
+    code = tried(value, lambda: _written(value, held, 0))
     if len(code.text) > LONGEST:
         raise Unwritable(f"{with_article(type(value).__name__)} of {len(code.text):,} characters")
     return code
 
 
-def _tried(value: Any, held: Holder) -> Code | Unwritable:
-    try:
-        return _written(value, held, 0)
-    except Unwritable as error:
-        return error
+def tried(value: Any, write: Callable[[], Code]) -> Code:
+    """Return the code of a value. Raises Unwritable, also where the value's class raises."""
+
+    def code_or_error() -> Code | Unwritable:
+        try:
+            return write()
+        except Unwritable as error:
+            return error
+
+    code, raised = attempt(code_or_error)
+    if code is None:
+        raise Unwritable(f"{with_article(class_name(type(value)))} whose class raises {raised}")
+    if isinstance(code, Unwritable):
+        raise code
+    return code
 
 
 def _written(value: Any, held: Holder, depth: int) -> Code:
@@ -354,7 +360,10 @@ def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
     for arguments in _ways(value, cls):
         if _makes(cls, arguments, value):
             return call(head, named={key: inner(item) for key, item in arguments.items()})
-    return _by_attributes(value, cls, head, inner)
+    # Past its constructor, it is made of its attributes.
+    if not is_attributes(cls):
+        raise Unwritable(with_article(cls.__name__))
+    return call(MADE, [head], {name: inner(item) for name, item in vars(value).items()})
 
 
 def plain_class(cls: Any) -> Any:
@@ -418,13 +427,6 @@ def is_attributes(cls: Any) -> bool:
     is_python = all(base is object or base.__flags__ & (1 << 9) for base in cls.__mro__)
     bare = all(getattr(cls, way) is getattr(object, way) for way in ways)
     return is_python and bare and not any(getattr(base, "__slots__", ()) for base in cls.__mro__)
-
-
-def _by_attributes(value: Any, cls: Any, head: Code, inner: Callable[[Any], Code]) -> Code:
-    """Return what makes a value out of its attributes, past its class's constructor."""
-    if not is_attributes(cls):
-        raise Unwritable(with_article(cls.__name__))
-    return call(MADE, [head], {name: inner(item) for name, item in vars(value).items()})
 
 
 MADE, FILL_IN, ITEMS = (Code(name) for name in ("_made", "_fill_in", "_items"))

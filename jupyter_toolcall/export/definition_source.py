@@ -62,7 +62,10 @@ def definitions_in(source: str, future: int = 0) -> tuple[Definition, ...]:
     except (SyntaxError, ValueError):
         return ()
     in_cell = (code for part in compiled[1:] for code in codes_in(part))
-    tables = (_by_place(codes) for codes in (codes_in(compiled[0]), in_cell))
+    tables = (
+        {(code.co_name, code.co_firstlineno): code for code in codes}
+        for codes in (codes_in(compiled[0]), in_cell)
+    )
     return tuple(
         dict.fromkeys(d for codes in tables for d in _definitions(tree, codes, (), source))
     )
@@ -80,10 +83,6 @@ def _module_and_statements(tree: ast.Module) -> Iterator[ast.Module]:
 def _compiled(tree: ast.Module, flags: int) -> CodeType:
     code: CodeType = compile(tree, "<source>", "exec", flags, dont_inherit=True)
     return code
-
-
-def _by_place(codes: Iterable[CodeType]) -> dict[tuple[str, int], CodeType]:
-    return {(code.co_name, code.co_firstlineno): code for code in codes}
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:

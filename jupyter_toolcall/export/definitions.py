@@ -29,6 +29,7 @@ from .code import (
     definition_name,
     is_defined_by_you,
     is_yours,
+    tried,
 )
 from .definition_source import (
     Definition,
@@ -157,7 +158,7 @@ class Slice:
     def _constant(self, user: str, value: Any) -> Code:
         """Return a value as code when all that it needs is chosen. Raises Unwritable."""
         try:
-            code = constant(value)
+            code = tried(value, lambda: constant(value))
             for need in code.needs:
                 self._take(need)
         except Unwritable as error:
@@ -198,9 +199,18 @@ class Slice:
     @property
     def blocks(self) -> list[str]:
         """The definitions and constants, in an order in which they can run."""
-        chosen = (self.chosen[place] for place in sorted(self.chosen))
+        ordered, waiting = list[Statement](), [self.chosen[place] for place in sorted(self.chosen)]
+        while waiting:
+            # A cell that ran again may define a decorator behind the function that it decorates.
+            definers = {name: s for s in reversed(waiting) for name in s.binds}
+            due, passed = waiting[0], set[str]().union(*(s.binds for s in ordered))
+            while needed := sorted((due.now & definers.keys()) - passed - due.binds):
+                passed |= due.binds
+                due = definers[needed[0]]
+            waiting.remove(due)
+            ordered.append(due)
         # A cell that ran twice has defined a thing once, and changed a value twice.
-        texts = {(s.text, (s.changes or s.binds & s.now) and s.place): s.text for s in chosen}
+        texts = {(s.text, (s.changes or s.binds & s.now) and s.place): s.text for s in ordered}
         return [*filter(None, texts.values())]
 
     @property

@@ -28,11 +28,6 @@ def marked(text: str) -> str:
     return text.replace(MARK, NAME + digest_text("export", _bare(text)))
 
 
-def is_unchanged_export(text: str) -> bool:
-    """Return whether a text is what export made, and nobody changed it since."""
-    return digest_text("export", _bare(text)) in _MARKED.findall(text)
-
-
 def write(path: Path, text: str, force: bool) -> None:
     """Write an export, whole or not at all.
 
@@ -48,19 +43,17 @@ def write(path: Path, text: str, force: bool) -> None:
             f"{path} is there already, and is no export, or was changed since: give another "
             "name, or say force=True (--force)"
         )
-    mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+    # Only setting the mask tells what it is.
+    os.umask(mask := os.umask(0))
+    mode = path.stat().st_mode if path.exists() else 0o666 & ~mask
     replace_file(path, text)
     path.chmod(mode)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def _is_ours(path: Path) -> bool:
+    """Return whether a file is what export made, and nobody changed it since."""
     try:
-        return is_unchanged_export(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
+    return digest_text("export", _bare(text)) in _MARKED.findall(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,11 @@ def format_named(path: Path, to: str | None) -> Format:
         ending = f"ends in {path.suffix}" if path.suffix else "has no ending"
         raise UsageError(f"{path} {ending}, which names no format; say to= (--to) one of {names}")
     return max(fitting, key=lambda pair: len(pair[0]))[1]
+
+
+def file_stem(source: str, session: str) -> str:
+    """Return the name, without its ending, of the file of one session of a notebook or journal."""
+    return re.sub(r"[^\w. -]+", "_", f"{source}-{session}".strip("-"))
 
 
 def text(session: ExportedSession, to: str) -> str:

@@ -175,5 +175,6 @@ class ExportedSession:
 
 
 def exported_session(cursor: Cursor, name: str) -> ExportedSession:
-    """Return a session of this process."""
+    """Return a session of this process, whose tools are read as they are now."""
+    cursor.refresh()
     return ExportedSession(cursor, LiveSession(cursor), all_rows(cursor, name))

@@ -132,14 +132,11 @@ def explain(session: ExportedSession, name: str) -> Explanation:
         return _of_data(cursor, name, output)
     object_name = str(output) if output is not None else name
     if object_name not in state.objects:
-        raise UsageError(f"nothing is called {name!r:.60} here.{_existing_name(name, state)}")
+        newest = ", ".join([*reversed(state.names)][:5])
+        hint = nearest(name, [*state.names, *state.outputs, *state.order])
+        hint = hint or f" There are {newest or 'no objects yet'}"
+        raise UsageError(f"nothing is called {name!r:.60} here.{hint}")
     return _of_object(session, name, object_name)
-
-
-def _existing_name(name: str, state: State) -> str:
-    names = [*state.names, *state.outputs, *state.order]
-    newest = ", ".join([*reversed(state.names)][:5])
-    return nearest(name, names) or f" There are {newest or 'no objects yet'}"
 
 
 # -- objects, outputs, calls ------------------------------------------------------------------

@@ -165,16 +165,12 @@ def _cells(script: Script) -> Iterator[Cell]:
     if script.input_lines:
         yield "code", "\n".join(map(line_text, script.input_lines))
     for part in script.parts:
-        yield from _part_cells(part)
+        if isinstance(part, MessageText):
+            yield "markdown", f"**{part.author}**\n\n{quote(part.text)}"
+        elif part.code is None:
+            yield "markdown", "\n\n".join(map(plain, part.comments))
+        else:
+            yield "code", line_text(part)
     if script.saved:
         names = [line.code.text.partition(" = ")[0] for line in script.saved if line.code]
         yield "code", "\n".join([*map(line_text, script.saved), "", ", ".join(names)])
-
-
-def _part_cells(part: MessageText | Line) -> Iterator[Cell]:
-    if isinstance(part, MessageText):
-        yield "markdown", f"**{part.author}**\n\n{quote(part.text)}"
-    elif part.code is None:
-        yield "markdown", "\n\n".join(map(plain, part.comments))
-    else:
-        yield "code", line_text(part)

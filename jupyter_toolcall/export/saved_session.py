@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
@@ -89,19 +89,15 @@ def _tool(name: str, definition: Mapping[str, Any], calls: Sequence[CallRecord])
     parameters = dict(definition.get("parameters", {}))
     instances = (call.started.instance for call in calls if call.started)
     instance = next(filter(None, instances), "")
-    kind = _receiver(name, parameters, [argument for call in calls for argument in call.uses])
+    # The argument of a method that names its object is named as its type.
+    objects = [key for key, part in parameters.get("properties", {}).items() if kinds_of(part)]
+    used = [argument for call in calls for argument in call.uses]
+    kind = next((key for key in (*objects, *used) if name.startswith(f"{key}_")), "")
     if kind and kind not in parameters.get("properties", {}):
         named = {"type": "string", "pattern": pattern((kind,))}
         parameters["properties"] = {kind: named, **parameters.get("properties", {})}
     tool = Tool(name, str(definition.get("description", "")), parameters)
     return replace(tool, kind=kind, receiver=kind, instance=instance, group=kind or instance)
-
-
-def _receiver(name: str, parameters: Mapping[str, Any], used: Iterable[str]) -> str:
-    """Return the argument of a method that names its object: it is named as its type."""
-    properties = parameters.get("properties", {})
-    objects = [key for key, part in properties.items() if kinds_of(part)]
-    return next((key for key in (*objects, *used) if name.startswith(f"{key}_")), "")
 
 
 @dataclass(frozen=True)

@@ -174,10 +174,6 @@ class Draft:
         """Return whether an object is written."""
         return self.only is None or ref.producer in self.only.objects
 
-    def wants_instance(self, name: str) -> bool:
-        """Return whether a stateful instance is written."""
-        return self.only is None or name in self.only.instances
-
     def instance(self, name: str) -> str:
         """Return the variable of a stateful instance."""
         return self.instances.setdefault(name, _variable(name, "instance", self._used_names))

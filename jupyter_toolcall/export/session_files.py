@@ -18,7 +18,7 @@ from ..storage import notebook_files
 from ..view.contract import Rows
 from ..view.message_rows import LIMIT
 from ..view.view_rows import all_rows
-from .formats import export, format_named
+from .formats import export, file_stem, format_named
 from .live_session import ExportedSession
 from .saved_session import SavedSession, read_only_cursor
 
@@ -60,14 +60,12 @@ def sessions(path: Path, tool_names: ToolNames) -> tuple[FileSession, ...]:
 
 def chosen(path: Path, name: str, tool_names: ToolNames) -> tuple[FileSession, ...]:
     """Return the sessions of a file that a name means, "" all of them. Raises UsageError."""
-    known_sessions = sessions(path, tool_names)
+    existing = sessions(path, tool_names)
     if not name:
-        return known_sessions
-    fitting = [session for session in known_sessions if name in session.names]
+        return existing
+    fitting = [session for session in existing if name in session.names]
     if not fitting:
-        labels = ", ".join(
-            dict.fromkeys(label for session in known_sessions for label in session.names)
-        )
+        labels = ", ".join(dict.fromkeys(name for held in existing for name in held.names))
         raise UsageError(f"{path}: there is no session {name}; there are {labels}")
     return (fitting[-1],)
 
@@ -88,7 +86,7 @@ def written(
     stem = target.name.removesuffix(ending)
     with progress_bar(len(held), source.name, "session") as moved:
         for session_file in held:
-            path = target.with_name(f"{stem}-{session_file.label}{ending}")
+            path = target.with_name(file_stem(stem, session_file.label) + ending)
             try:
                 with notebook_files.damage_refused():
                     at = export(session_file.session, path if many else target, kind.name, force)

@@ -284,7 +284,7 @@ def beginning(draft: Draft, opened: events.Opened) -> Iterator[Line]:
         if ref.producer not in draft.there and draft.wants_object(ref):
             yield input_line(draft, ref, ref.producer.input)
     for name, digest in opened.instances:
-        if draft.at.get(name) != digest and draft.wants_instance(name):
+        if draft.at.get(name) != digest and (draft.only is None or name in draft.only.instances):
             draft.at[name] = digest
             yield _instance(draft, name, digest)
 
@@ -296,18 +296,13 @@ def input_line(draft: Draft, ref: events.Made, variable: str = "") -> Line:
     try:
         code = draft.defined(written(draft.value(ref)))
     except (Absent, Unwritable) as error:
-        looks = _looks(draft, ref) if isinstance(error, Unwritable) else ""
+        shown = preview(draft.value(ref)) if isinstance(error, Unwritable) else None
+        looks = (shown.caption if "×" in shown.caption else shown.text[:80]) if shown else ""
         name = draft.state.name_of(ref)
         sentence = f"{name} was {about(ref)}{looks and f', {looks}'}"
         return _unwritten(draft, to, name, sentence, error, variable)
     behind = visible_text(ref.description, SHORT) if ref.description else ""
     return Line(assigned([to], code), behind=behind)
-
-
-def _looks(draft: Draft, ref: events.Made) -> str:
-    """Return how a value looks: its shape, or its text."""
-    shown = preview(draft.value(ref))
-    return shown.caption if "×" in shown.caption else shown.text[:80]
 
 
 def _instance(draft: Draft, name: str, digest: str) -> Line:

@@ -150,7 +150,7 @@ class McpSession:
                 return await self._call_fixed(ctx, params.name, arguments)
             return await self._call(ctx, params.name, arguments)
         except ToolcallError as error:
-            return _error_result(str(error))
+            return _data_result({"error": str(error)}, error=True)
 
     async def _call_fixed(
         self, ctx: Context, name: str, arguments: dict[str, Any]
@@ -336,10 +336,6 @@ def _call_schema(returns: str = "") -> dict[str, Any]:
     names = {"type": "array", "description": "The names of the objects in it."}
     parts = {"call_id": text, "status": text, "result": result, "objects": names, "error": text}
     return {"type": "object", "properties": parts, "required": ["call_id", "status"]}
-
-
-def _error_result(message: str) -> types.CallToolResult:
-    return _data_result({"error": message}, error=True)
 
 
 def _data_result(

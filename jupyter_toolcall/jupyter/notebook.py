@@ -20,7 +20,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from ..core.digests import readable_json
-from ..core.errors import Absent, Lost, Stopped, ToolcallError, Unfinished
+from ..core.errors import Absent, Lost, Stopped, ToolcallError, Unfinished, UsageError
 from ..core.text import print_text
 from ..engine import person_model as replying
 from ..session.session import Session
@@ -322,7 +322,9 @@ def _send_nowhere(notice: object) -> None:
 
 def current_notebook() -> Notebook:
     """Return this kernel's notebook. Loads the extension where `%load_ext` has not run yet."""
-    return notebook_of(get_ipython())
+    if (shell := get_ipython()) is None:
+        raise UsageError("there is no notebook here; call this in a cell of Jupyter or IPython")
+    return notebook_of(shell)
 
 
 @functools.lru_cache(1)

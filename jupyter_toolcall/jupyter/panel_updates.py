@@ -156,7 +156,7 @@ class PanelUpdates:
                 # Two cells of a notebook have two files, though neither session has a name.
                 name = session.name or session.cursor.state.root[:6]
                 notebook = Path(session.cursor.context.person_rules.notebook).stem
-                self.send(contract.Exported(to, text, f"{notebook}-{name}".strip("-")))
+                self.send(contract.Exported(to, text, export.formats.file_stem(notebook, name)))
 
     def _status_with_transient(self) -> SessionRow:
         if not self._transient:

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.errors import UsageError
+from ..core.errors import UsageError, checked_function
 from ..core.text import aligned_lines, nearest
 from ..schemes.messages import Model, Reply, Request
 
@@ -78,7 +78,9 @@ def model_named(model: Model | str | None) -> Model | None:
     # A class is no model: called with a request, it would make an instance.
     if model is None or (callable(model) and not isinstance(model, type)):
         live = bool(notebook) and hasattr(model, "body")
-        return _imported("recorded.StandIn", model, notebook) if live else model
+        if live:
+            return _imported("recorded.StandIn", model, notebook)
+        return model and checked_function(model, "the model", "request")
     model = str(model)
     name, _, inner = model.partition(":")
     provider = PROVIDERS.get(name)

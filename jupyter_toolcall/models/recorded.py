@@ -199,7 +199,10 @@ class Recording:
 
     def __call__(self, request: Request) -> Reply | None:
         """Return the model's reply, once it is on disk. Raises ModelError."""
-        self._update()
+        # Another cell may have added to the file.
+        self._write()
+        if not self.path.exists() or self.path.stat().st_size != self._tape.size:
+            self._tape = recording_file.open_tape(self.path, self.file)
         courses, number = self._tape.courses, request.turn + request.beside + 1
         course = next((course for course in courses if course.turn(number)), courses[-1])
         turn, hide = course.turn(number), redacting(os.environ)
@@ -222,12 +225,6 @@ class Recording:
         if isinstance(reply, Reply):
             self._record(course, request, reply)
         return reply
-
-    def _update(self) -> None:
-        """Write what is not written yet, and read what another cell has added to the file."""
-        self._write()
-        if not self.path.exists() or self.path.stat().st_size != self._tape.size:
-            self._tape = recording_file.open_tape(self.path, self.file)
 
     @property
     def _name(self) -> str:

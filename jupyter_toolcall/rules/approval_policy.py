@@ -20,7 +20,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 
 from ..core.call_record import ArgumentOrigin
 from ..core.digests import encode, readable_json
-from ..core.errors import UsageError, checked_text
+from ..core.errors import UsageError, checked_function, checked_text
 from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.json_data import mapped
@@ -395,7 +395,7 @@ def approval_policy(approve: Approve) -> Policy:
     Raises UsageError for what is no policy: an unknown name, or a list of other things than pairs.
     """
     if callable(approve) and not isinstance(approve, Rule | type):
-        return approve
+        return checked_function(approve, "the policy", "tool", "arguments")
     return RulePolicy((*_rules(approve),))
 
 

@@ -248,6 +248,7 @@ class Session:
         result: Any = None,
         reason: str = "",
         approval_digest: str | None = None,
+        bound: str | None = None,
     ) -> Self:
         """Decide on a call that waits, and record the decision; `run` continues.
 
@@ -260,6 +261,7 @@ class Session:
             result: What an answer returns: data, or the name of an object.
             reason: Why a call is rejected; the model reads it.
             approval_digest: The approval digest of the call as it was shown, if it was.
+            bound: The same, by its older name.
 
         Raises:
             NotYourTurn: The call does not wait, or has changed since it was shown.
@@ -267,8 +269,9 @@ class Session:
             UsageError: There is no such decision.
         """
         self.cursor.refresh()
+        shown = approval_digest if bound is None else bound
         event = decisions.decision_event(
-            self.cursor, id_of(call_id), decision, arguments, result, reason, approval_digest
+            self.cursor, id_of(call_id), decision, arguments, result, reason, shown
         )
         decisions.record_decisions(self.cursor, event)
         return self

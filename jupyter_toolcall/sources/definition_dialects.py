@@ -97,6 +97,10 @@ def _read_old_words(schema: dict[str, Any], note: Note) -> None:
         part = schema.pop(old)
         listed = [part] if old == "extends" and not isinstance(part, list) else part
         schema.setdefault(_OLD_WORDS[old], {"type": part} if old == "disallow" else listed)
+    if isinstance(parts := schema.get("dependencies"), Mapping):
+        # In draft 3 one name needs no list.
+        listed = {name: [part] if isinstance(part, str) else part for name, part in parts.items()}
+        schema["dependencies"] = listed
     if re.match("#.", str(schema.get("$id"))):
         note("$id of a part is read as $anchor")
         schema["$anchor"] = schema.pop("$id")[1:]
@@ -170,6 +174,8 @@ def _read_nullable(schema: dict[str, Any], note: Note) -> Schema:
 
 # -- what models get ----------------------------------------------------------------------
 
+_DEPENDENT = ("dependentRequired", "dependentSchemas", "dependencies")
+"""What holds, for the name of a property, where a call has it."""
 _REFUSED = (*_CHOICES, "not", "enum", "const", "if", "then", "else")
 """What no provider takes at the top of a schema."""
 
@@ -218,7 +224,9 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
     ref, targets = schema.get("$ref", ""), list[Any]()
     if ref.startswith("#") and ref not in refs:
         targets = list(at_pointer(root, unquote(ref[1:])))
+    dependent = (part for word in _DEPENDENT for part in schema.get(word, {}).values())
     conditional = [schema[word] for word in ("then", "else") if word in schema]
+    conditional += ({"required": part} if isinstance(part, list) else part for part in dependent)
     branches = {
         word: [_members(part, root, (*refs, ref)) for part in parts]
         for word, parts in (

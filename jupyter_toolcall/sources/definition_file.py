@@ -60,8 +60,8 @@ class Definition:
         """All references, each with the place of its text."""
         for default in self.defaults:
             yield from ((f"defaults.{default.key}", reference) for reference in default.references)
-        for template in templates_in(self.result):
-            yield from (("result", reference) for reference in template.references)
+        templates = (part for part in nested(self.result) if isinstance(part, Template))
+        yield from (("result", ref) for template in templates for ref in template.references)
 
 
 def read_definition(data: Any) -> Definition:
@@ -104,11 +104,6 @@ def read_definition(data: Any) -> Definition:
         if hide(value) != value:
             raise DefinitionError(f"{key}: holds a secret, and definitions are shown; take it out")
     return definition
-
-
-def templates_in(result: Any) -> Iterator[Template]:
-    """Yield the texts with references of a result."""
-    return (part for part in nested(result) if isinstance(part, Template))
 
 
 # -- endpoint, static_parameters, result --------------------------------------------------

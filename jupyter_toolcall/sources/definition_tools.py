@@ -117,6 +117,8 @@ def from_definitions(
         ('weather', 'now')
     """
     tool_of = _maker(variables, allow_hosts, headers, untrusted, external)
+    if not isinstance(actions, Mapping | None):
+        raise DefinitionError(f'actions: {actions!r:.60} is no dict, such as {{"name": function}}')
     listed, by_name = definitions_in(definitions), dict(actions or {})
     tools: list[Tool] = []
     for number, definition in enumerate(listed, 1):
@@ -422,8 +424,8 @@ def _judged_by(validator: Validator, *, arguments: Mapping[str, Any]) -> object:
 
 def _function_tool(definition: Definition, action: Any) -> Tool:
     """Return a function's tool; one without types takes the arguments as they are."""
-    if not callable(action):
-        raise DefinitionError(f"action: {action!r:.60} is no function")
+    if not callable(action) or attempt(inspect.signature, action)[1]:
+        raise DefinitionError(f"action: {action!r:.60} is no function with parameters")
     removed = {d.key for d in definition.defaults if d.action == "remove" and d.when is None}
     names = [name for name in definition.argument_names if name not in removed]
     signature, takes_more = inspect.signature(action), is_open(definition.parameters)

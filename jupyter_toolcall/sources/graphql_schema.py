@@ -317,7 +317,10 @@ def read_sdl(text: str) -> Schema:
         errors, scalars = _faults(document)
         if errors:
             raise _sdl_error(*_faults(_with_extended(graphql.parse(text)))[0])
-        nodes = (*document.definitions, *map(_scalar_node, scalars))
+        added = (
+            graphql.ScalarTypeDefinitionNode(name=graphql.NameNode(value=name)) for name in scalars
+        )
+        nodes = (*document.definitions, *added)
         whole = graphql.DocumentNode(definitions=nodes)
         built = graphql.build_ast_schema(whole, assume_valid=True, assume_valid_sdl=True)
     except (graphql.GraphQLError, RecursionError, TypeError) as error:
@@ -332,10 +335,6 @@ def _sdl_error(first: Any, *others: Any) -> DefinitionError:
     return DefinitionError(
         f"the schema{line}: {message}" + (f" (and {len(others)} more)" if others else "")
     )
-
-
-def _scalar_node(name: str) -> graphql.ScalarTypeDefinitionNode:
-    return graphql.ScalarTypeDefinitionNode(name=graphql.NameNode(value=name))
 
 
 def _with_extended(document: graphql.DocumentNode) -> graphql.DocumentNode:

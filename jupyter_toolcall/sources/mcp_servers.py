@@ -320,7 +320,7 @@ def confirmed_address(
         address = server_address(named.entry, folder, name)
     except UsageError as error:
         raise UsageError(f"-t mcp:{name}: {error}") from None
-    if named.file and not is_allowed(address):
+    if named.file and address.identity not in _read_allowed():
         action = "starts this program" if address.command else "connects to"
         question = f"mcp:{name} of {named.file} {action}: {address.consent_text}. Allow it? [y/N] "
         if not confirm(question):
@@ -334,11 +334,6 @@ def confirmed_address(
 
 def _allowed_file() -> Path:
     return journals_folder() / "mcp-servers.json"
-
-
-def is_allowed(address: ServerAddress) -> bool:
-    """Return whether the person has allowed exactly this server on this computer."""
-    return address.identity in _read_allowed()
 
 
 def allow(address: ServerAddress) -> None:

@@ -131,11 +131,11 @@ class Pandas:
         frame = pandas.DataFrame({n: column.series for n, column in enumerate(data)}, copy=False)
         depth = origin.columns.nlevels
         labels = [_label(column.label, depth) for column in data]
-        frame.columns = pandas.Index(labels, tupleize_cols=depth > 1)
+        frame.columns = pandas.Index(labels, tupleize_cols=False)
         if labels == [*origin.columns]:
             frame.columns = origin.columns
         elif depth > 1:
-            frame.columns = frame.columns.set_names(origin.columns.names)
+            frame.columns = pandas.MultiIndex.from_tuples(labels, names=origin.columns.names)
         index = [level.series.rename(level.label) for level in levels]
         if len(index) > 1:
             frame.index = pandas.MultiIndex.from_arrays(index)

@@ -219,7 +219,7 @@ def _values(frame: Frame, column: Column, rows: Any) -> Any:
     """Return cells of a column as matplotlib takes them: numbers with NaN, dates, texts."""
     kind, array = frame.kind(column), frame.array(column).take(rows)
     if kind == "number":
-        return array.cast("float64").to_numpy()
+        return array.cast("float64", safe=False).to_numpy()
     values = array.to_pylist()
     return numpy().array(values if kind == "date" else [*map(str, values)], object)
 
@@ -258,7 +258,7 @@ def _draw_over(
 
 
 def _draw_distributions(axes: Any, kind: str, arrays: Sequence[Any], names: Sequence[str]) -> None:
-    values = [array.cast("float64").to_numpy() for array in arrays]
+    values = [array.cast("float64", safe=False).to_numpy() for array in arrays]
     labels = [*map(_label, names)]
     if kind == "histogram":
         axes.hist(values, bins=30, histtype="stepfilled", alpha=0.6, label=labels)

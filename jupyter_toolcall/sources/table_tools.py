@@ -279,8 +279,9 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
     fill = _FILLS[method].format(number, number)
     # A date takes no time of the day, and a float of 32 bits takes the nearest one of these.
     given_type = "TIMESTAMP" if types.is_date(type_) else "FLOAT" * types.is_float32(type_)
-    if types.is_null(type_) and type(value) is int:
-        given_type = "BIGINT"
+    if type(value) is int:
+        # DuckDB has no type for the integers of both beside its 128 bits.
+        given_type = "BIGINT" * types.is_null(type_) or "UBIGINT" * types.is_uint64(type_)
     if method == "value" and given_type:
         fill = f"coalesce(c0, CAST(? AS {given_type}))"
     unfit = CallError(
@@ -453,10 +454,15 @@ def _joined(
     if left_rows.null_count:
         # An index has a label for each row: that of a row of the second table would be missing.
         columns = [replace(column, place="column") for column in columns]
-        full = {
-            key.name: _full_key(frame, right, key, match, left_rows, right_rows)
-            for key, match in keys.items()
-        }
+        full = dict[str, Column]()
+        for key, match in keys.items():
+            # The key of a row of a full join is that of the first table, or else of the second.
+            first, other = frame.array(key), right.array(match)
+            if first.type != other.type:
+                raise CallError(f"{key.name} has two types; cast one first")
+            ours, theirs = first.take(left_rows), other.take(right_rows)
+            array = import_module("pyarrow.compute").coalesce(ours, theirs)
+            full[key.name] = frame.new_column(key.name, array, like=key)
         columns = [full.get(column.name, column) for column in columns]
     used_names = {column.name for column in columns}
     for column in right.all_columns:
@@ -468,18 +474,6 @@ def _joined(
         label = column.label if name == column.name else name
         columns.append(Column(name, label, right.rows_of(column, right_rows).series))
     return frame.build(columns)
-
-
-def _full_key(
-    frame: Frame, right: Frame, key: Column, match: Column, left_rows: Any, right_rows: Any
-) -> Column:
-    """Return the key of each row of a full join: of the first table, or else of the second."""
-    first, other = frame.array(key), right.array(match)
-    if first.type != other.type:
-        raise CallError(f"{key.name} has two types; cast one first")
-    ours, theirs = first.take(left_rows), other.take(right_rows)
-    array = import_module("pyarrow.compute").coalesce(ours, theirs)
-    return frame.new_column(key.name, array, like=key)
 
 
 def pivot(

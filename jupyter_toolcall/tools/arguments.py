@@ -11,12 +11,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
+from enum import Flag
+from operator import or_
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
@@ -209,6 +211,19 @@ class _Schema(GenerateJsonSchema):
 
     ignored_warning_kinds = frozenset({"non-serializable-default"})  # type: ignore[assignment]
 
+    def enum_schema(self, schema: core_schema.EnumSchema) -> dict[str, Any]:
+        """Return the schema of an enum; flags may be combined, as the sum of their numbers."""
+        described = super().enum_schema(schema)
+        if not issubclass(flags := schema["cls"], Flag):
+            return described
+        most = functools.reduce(or_, flags, flags(0)).value
+        names = ", ".join(f"{name} = {flag.value}" for name, flag in flags.__members__.items())
+        about = f"{described.get('description', '')} The sum of any of these: {names}".strip()
+        # Of many flags the list of all sums would fill the request.
+        sums = [n for n in range(min(most + 1, 64)) if n | most == most]
+        limits = {"enum": sums} if most < 64 else {"minimum": 0, "maximum": most}
+        return {"title": flags.__name__, "type": "integer", **limits, "description": about}
+
     def encode_default(self, dft: Any) -> Any:
         """Return a default as JSON data. Raises PydanticSerializationError."""
         try:
@@ -235,23 +250,20 @@ def arguments_adapter(
         schema = adapter.json_schema(schema_generator=_Schema)
     except _NO_SCHEMA:
         for name, annotation in fields.items():
-            _check_has_schema(annotation, name, title)
+            try:
+                TypeAdapter(strict_dict(name, {name: annotation})).json_schema()
+            except _NO_SCHEMA as error:
+                reason = str(error).splitlines()[0].rstrip(".")
+                raise DefinitionError(
+                    f"{title}: the parameter {name!r} has a type that has no JSON Schema "
+                    f"({reason}); take plain data (str, int, list, a dataclass, a pydantic model) "
+                    "or an object's class"
+                ) from None
         raise
     schema.pop("title", None)
     for part in schema.get("properties", {}).values():
         part.pop("title", None)
     return adapter, schema
-
-
-def _check_has_schema(annotation: Any, name: str, title: str) -> None:
-    try:
-        TypeAdapter(strict_dict(name, {name: annotation})).json_schema()
-    except _NO_SCHEMA as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise DefinitionError(
-            f"{title}: the parameter {name!r} has a type that has no JSON Schema ({reason}); "
-            "take plain data (str, int, list, a dataclass, a pydantic model) or an object's class"
-        ) from None
 
 
 def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, Any]) -> Check:

@@ -83,7 +83,9 @@ def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any
     if kind == "json":
         return _with_check(core_schema.no_info_before_validator_function, _unique, checked)
     if kind == "generator":
-        return _read_at_once(checked)
+        # The items of an iterator are checked before the tool has it.
+        items = {**checked, "type": "list"}
+        return core_schema.no_info_after_validator_function(iter, items, ref=items.pop("ref", None))
     if kind == "model" and node.get("custom_init"):
         # An `__init__` of the class's own gets all keys, and validates them by pydantic alone.
         first = core_schema.no_info_wrap_validator_function(_lossless, checked["schema"])
@@ -98,12 +100,6 @@ def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any
 def _with_check(add: Callable[..., Any], check: Callable[..., Any], node: dict[str, Any]) -> Any:
     # What refers to the schema gets the checked one.
     return add(check, node, ref=node.pop("ref", None))
-
-
-def _read_at_once(node: dict[str, Any]) -> Any:
-    """Return the schema of an iterator whose items are checked before the tool has it."""
-    items = {**node, "type": "list"}
-    return core_schema.no_info_after_validator_function(iter, items, ref=items.pop("ref", None))
 
 
 def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
@@ -163,18 +159,15 @@ class _RecordCheck:
             for name, field in named.items()
             if field.get("init", True)
         }
+        names = {name: [(name,)] for name in self._spellings}
+        self.is_needed = not self._keeps_unknown or self._spellings != names
+        """Whether a value can be wrong: not if all keys are kept, and each is a field's name."""
         self._names = [str(paths[0][0]) for paths in self._spellings.values()]
         self._known: dict[str | int, Any] = {}
         for path in (path for paths in self._spellings.values() for path in paths):
             node_at = self._known
             for step in path:
                 node_at = node_at.setdefault(step, {})
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether a value can be wrong: not if all keys are kept, and each is a field's name."""
-        names = {name: [(name,)] for name in self._spellings}
-        return not self._keeps_unknown or self._spellings != names
 
     def check(self, value: Any) -> Any:
         """Return a value as it is. Raises ValidationError, with the path of each wrong key."""

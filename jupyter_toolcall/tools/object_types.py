@@ -107,9 +107,8 @@ def returned_type(annotations: Mapping[str, Any], kinds: Kinds) -> str:
     cls = classes[0] if len(classes) == 1 else None
     if not isinstance(cls, type):
         return ""
-    if cls in kinds:
-        return kinds[cls]
-    return kind_name(cls) if is_object_class(cls) and not has_schema(cls) else ""
+    is_created = cls in kinds or (is_object_class(cls) and not has_schema(cls))
+    return (kinds.get(cls) or kind_name(cls)) if is_created else ""
 
 
 def classes_in(annotation: Any) -> Iterator[Any]:

@@ -53,7 +53,9 @@ def from_function(
     Raises:
         DefinitionError: names the parameter, why it has no schema and what to write.
     """
-    origin, bare = origin or Origin(function), _without_partial(function)
+    origin, bare = origin or Origin(function), function
+    while (held := held_function(bare)) is not None:
+        bare = held
     options = tool_options(origin.marked or function)
     title = name or options.name or str(getattr(bare, "__name__", type(bare).__name__))
     has_self = origin.owner is not None and not origin.static
@@ -62,7 +64,10 @@ def from_function(
     types = tuple(_argument_type(p, annotations, kinds, title) for p in parameters)
     # All that the schema depends on: a reload can change any of it and keep the function.
     key = (function, title, parameters, types, origin.receiver, inspect.getdoc(bare) or "")
-    typed = (_typed_tool if _is_cacheable(key, types) else _typed_tool.__wrapped__)(*key)
+    # A reload changes the fields of a record class in place.
+    classes = (cls for annotation in types for cls in object_types.classes_in(annotation))
+    says_all = not attempt(hash, key)[1] and not any(map(object_types.fields_of, classes))
+    typed = (_typed_tool if says_all else _typed_tool.__wrapped__)(*key)
     typed = replace(
         typed,
         **options.of_tool(),
@@ -109,23 +114,11 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
     return check_answer
 
 
-def _without_partial(function: Any) -> Any:
-    while (held := held_function(function)) is not None:
-        function = held
-    return function
-
-
 def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:
     if (signature := attempt(inspect.signature, function)[0]) is not None:
         return tuple(signature.parameters.values())
     unread = "its signature cannot be read; wrap it in a function with typed parameters"
     raise DefinitionError(f"{title}: {unread}")
-
-
-def _is_cacheable(key: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
-    """Return whether the key says all: a reload changes the fields of a record class in place."""
-    classes = (cls for annotation in types for cls in object_types.classes_in(annotation))
-    return not attempt(hash, key)[1] and not any(map(object_types.fields_of, classes))
 
 
 @functools.lru_cache(1_000)
@@ -281,7 +274,10 @@ def from_class(cls: type, kinds: Kinds, instance: object = None) -> Iterator[Too
     class has these. Raises DefinitionError if they are no texts.
     """
     kind = kind_name(cls)
-    group, about = kind, _class_description(cls)
+    # A class that inherits its docstring, or has the one of a dataclass, has none of its own.
+    group, docstring = kind, vars(cls).get("__doc__")
+    generated = dataclasses.is_dataclass(cls) and str(docstring).startswith(f"{cls.__name__}(")
+    about = inspect.cleandoc(docstring) if isinstance(docstring, str) and not generated else ""
     if instance is not None:
         group = _own_text(instance, "name") or kind
         about = _own_text(instance, "description") or about
@@ -310,13 +306,6 @@ def from_bound_method(method: Any, kinds: Kinds) -> Tool:
     tool = from_function(function, kinds, origin=origin)
     instance = _own_text(subject, "name") or kind_name(type(subject))
     return replace(tool, instance=instance, subject=subject)
-
-
-def _class_description(cls: type) -> str:
-    """Return a class's own docstring, "" if it inherits one or a dataclass wrote it."""
-    docstring = cls.__dict__.get("__doc__")
-    generated = dataclasses.is_dataclass(cls) and str(docstring).startswith(f"{cls.__name__}(")
-    return inspect.cleandoc(docstring) if isinstance(docstring, str) and not generated else ""
 
 
 def _own_text(instance: object, name: str) -> str:

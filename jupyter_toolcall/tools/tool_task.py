@@ -99,7 +99,9 @@ def _result(
     try:
         result, description = described(lambda: invoke(function, first, arguments))
         cls = type(result)
-        if issubclass(cls, _ITERATORS) and registered_kind(cls, kinds) is None:
+        # A file yields lines, but reading them here would empty it for the person.
+        is_read = issubclass(cls, _ITERATORS) and not hasattr(cls, "readline")
+        if is_read and registered_kind(cls, kinds) is None:
             return iterator_items(result), description
         return result, description
     except Absent as error:
@@ -159,20 +161,14 @@ class TaskEnd:
         pickled, raised = attempt(dumps, ended)
         if pickled is None:
             # The tool ran: this is no failure, after which a model would repeat the call.
-            lost = self.error or CallError(_unpicklable_result(self.result, raised))
-            error = None if self.error is None else CallError(error_text(lost))
-            text = None if self.error is not None else str(lost)
+            what = f"a {class_name(type(self.result))}, which"
+            if attempt(dumps, self.result)[0] is not None:
+                what = "a result; an argument that it changed"
+            what = f"{what} cannot be pickled ({raised}), so it stayed in the worker process"
+            error = None if self.error is None else CallError(error_text(self.error))
+            text = None if error else f"{what}. Run the tool on threads, or return data."
             pickled = pickle.dumps((text, (), (), "", error, self.where))
         return SentEnd(self.tool, pickled, self.prints)
-
-
-def _unpicklable_result(result: Any, raised: str) -> str:
-    """Return the text that stands for a result which has no pickle."""
-    if attempt(dumps, result)[0] is None:
-        what = f"a {class_name(type(result))}, which cannot be pickled ({raised})"
-    else:
-        what = f"a result; an argument that it changed cannot be pickled ({raised})"
-    return f"{what}, so it stayed in the worker process. Run the tool on threads, or return data."
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,12 +143,12 @@ class Toolbox:
         return len(self._tools)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._tools
+        return self.get(name) is not None
 
     def __getitem__(self, name: str) -> Tool:
         """Return a tool. Raises UsageError for an unknown name, with the nearest one."""
         if (tool := self.get(name)) is None:
-            raise UsageError(f"no tool {name!r}.{nearest(name, self._tools)}")
+            raise UsageError(f"no tool {name!r:.60}.{nearest(str(name), self._tools)}")
         return tool
 
     def look_again(self) -> None:
@@ -159,9 +159,9 @@ class Toolbox:
         for tool in self:
             forget(tool.version)
 
-    def get(self, name: str) -> Tool | None:
+    def get(self, name: object) -> Tool | None:
         """Return a tool, or None if there is none of that name."""
-        return self._tools.get(name)
+        return self._tools.get(name) if isinstance(name, str) else None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -32,7 +32,9 @@ def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
     if raised == "RecursionError":
         copied, raised = attempt(deeply, _copied, value)
     if not raised:
-        return copied, copied is not value or _is_named(value)
+        # A function, or pandas.NaT, is what its name leads to.
+        named = issubclass(type(value), _SHARED) or type(attempt(reduced, value)[0]) is str
+        return copied, copied is not value or named
     copied, raised = attempt(_copied, value, tolerant=True)
     return (value if raised else copied), False
 
@@ -40,11 +42,6 @@ def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
 _TABULAR = frozenset({"numpy", "pandas", "polars", "pyarrow"})
 """The libraries whose arrays and tables hold their data in memory that can be shared."""
 _SHARED = (type, FunctionType, ModuleType)
-
-
-def _is_named(value: Any) -> bool:
-    """Return whether a value is what its name leads to, such as a function or pandas.NaT."""
-    return issubclass(type(value), _SHARED) or type(attempt(reduced, value)[0]) is str
 
 
 def _copied(value: Any, tolerant: bool = False, read_only: bool = False) -> Any:

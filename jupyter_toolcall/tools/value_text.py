@@ -46,9 +46,9 @@ _BUILTIN = (str, int, float, bool, bytes, type(None), list, dict, tuple, set, fr
 
 def is_plain_input(value: object, kinds: Kinds) -> bool:
     """Return whether an input is plain data: a text, a number, a date, an enum, JSON data."""
-    # A scalar of an array library has an empty shape.
-    is_scalar = isinstance(value, DATA) or shape_of(value) == ()
-    return (type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
+    # A scalar of an array library has an empty shape. What a class says of it may raise anything.
+    is_scalar = attempt(lambda: isinstance(value, DATA) or bool(shape_of(value) == ()))[0]
+    return bool(type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
 def shown_value(name: str, value: Any, hide: Hide, longest: int) -> str:

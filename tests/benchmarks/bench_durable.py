@@ -14,18 +14,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.storage.file_system import File, Files
+from jupyter_toolcall.storage.file_system import Files
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.storage.value_store import ValueFolder
-from tests.benchmarks.workload import Spent, spent, steps
+from tests.benchmarks.workload import RAN, Counting, Number, Spent, begin, follow, spent, steps
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 DEPENDENT = max(CALLS // 100, 1)
@@ -38,46 +37,6 @@ GOAL_EDIT = 25
 """Milliseconds of CPU that the change of a call may take on which few others depend."""
 BRANCHES, GOAL_SWITCH = 41, 10
 """Of a session whose branches are switched, and milliseconds of CPU that it may take."""
-RAN = [0]
-
-
-class Number:
-    """An object that a call made."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-
-def begin(number: int) -> Number:
-    """Make a number of nothing."""
-    RAN[0] += 1
-    return Number(number)
-
-
-def follow(before: Number, number: int) -> Number:
-    """Make a number of the one before."""
-    RAN[0] += 1
-    return Number((31 * number + 17 * before.value) % 1_000_003)
-
-
-@dataclass
-class Counting(Files):
-    """This machine's files, with a count of the syncs."""
-
-    syncs: int = 0
-
-    def open(self, path: Path) -> File:
-        return _Counted(path, self)
-
-
-class _Counted(File):
-    def __init__(self, path: Path, files: Counting) -> None:
-        super().__init__(path)
-        self._files = files
-
-    def sync(self) -> None:
-        self._files.syncs += 1
-        super().sync()
 
 
 def least(times: int, one: Callable[[], Spent]) -> Spent:
@@ -157,12 +116,13 @@ def edits(folder: Path) -> None:
             files = Counting()
             with written(folder, files) as (journal, _):
                 session = graph(dependent, journal if place == "disk" else None)
-                files.syncs = RAN[0] = 0
+                files.syncs = 0
+                RAN.clear()
                 took = spent(lambda s=session: s.edit(s.calls[at], number=-7).run())  # type: ignore[misc]
-                said = f"{RAN[0]} executions, {files.syncs} syncs"
+                said = f"{len(RAN)} executions, {files.syncs} syncs"
                 few = len(dependent) == DEPENDENT + 1
                 goal = f"   goal {len(dependent)} executions, {GOAL_EDIT} ms" if few else ""
-                bare = spent(lambda: [follow(Number(1), n) for n in range(RAN[0])])
+                bare = spent(lambda: [follow(Number(1), n) for n in range(len(RAN))])
                 print(
                     f"change 1 of {CALLS:,}, {shape:<10} {place:<7} {took.cpu * 1e3:8.1f} ms CPU"
                     f" {took.wall * 1e3:9.1f} ms   {said}   the tools alone {bare.cpu * 1e3:.2f} ms"

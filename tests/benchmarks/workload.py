@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.storage.file_system import File, Files
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,50 @@ def spent(function: Callable[[], object]) -> Spent:
     wall, cpu = time.perf_counter(), time.process_time()
     function()
     return Spent(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+RAN: list[str] = []
+"""What the tools `begin` and `follow` did, in its order."""
+
+
+class Number:
+    """An object that a call made."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
+def begin(number: int) -> Number:
+    """Make a number of nothing."""
+    RAN.append(f"begin {number}")
+    return Number(number)
+
+
+def follow(before: Number, number: int) -> Number:
+    """Make a number of the one before."""
+    RAN.append(f"follow {number}")
+    return Number((31 * number + 17 * before.value) % 1_000_003)
+
+
+class Counting(Files):
+    """This machine's files, with a count of the syncs."""
+
+    syncs = 0
+
+    def open(self, path: Path) -> File:
+        return _Counted(path, self)
+
+
+class _Counted(File):
+    """A file whose syncs are counted."""
+
+    def __init__(self, path: Path, files: Counting) -> None:
+        super().__init__(path)
+        self._files = files
+
+    def sync(self) -> None:
+        self._files.syncs += 1
+        super().sync()
 
 
 def step(x: int) -> int:

@@ -442,14 +442,17 @@ def test_an_argument_with_a_secret_stays_one_where_a_person_edits_another(canary
 MISSING = f"The environment variable {NAME} is not set. Set it and run the cell again."
 
 
+def approved(text: str) -> tuple[Post, Session]:
+    """Return what will get a text, and a session in which that call is approved."""
+    post, script = Post([]), Scripted([("post", {"text": text}), "done"])
+    session = Session(post.toolbox, script, scheme="flat").tell("Post.")
+    return post, session.decide("call_1")
+
+
 def test_a_call_waits_for_a_variable_that_is_not_set_and_runs_once_it_is(
     canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post = Post([])
-    session = Session(
-        post.toolbox, Scripted([("post", {"text": canary}), "done"]), scheme="flat"
-    ).tell("Post.")
-    session.decide("call_1")
+    post, session = approved(canary)
     count = len(session.journal)
     monkeypatch.delenv(NAME)
     with pytest.raises(ToolcallError) as caught:
@@ -464,9 +467,8 @@ def test_a_call_waits_for_a_variable_that_is_not_set_and_runs_once_it_is(
 def test_a_panel_says_which_variable_is_not_set(
     canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post, sent = Post([]), list[Notice]()
-    script = Scripted([("post", {"text": canary}), "done"])
-    session = Session(post.toolbox, script, scheme="flat").tell("Post.").decide("call_1")
+    sent = list[Notice]()
+    post, session = approved(canary)
     monkeypatch.delenv(NAME)
     drive = PanelController(session, sent.append)
     with pytest.raises(ToolcallError, match=f"{NAME} is not set"):
@@ -512,11 +514,7 @@ def test_a_prompt_waits_for_a_variable_that_is_not_set(
 def test_an_approval_holds_where_the_secret_is_renewed_and_the_call_gets_the_new_one(
     canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post = Post([])
-    session = Session(
-        post.toolbox, Scripted([("post", {"text": canary}), "done"]), scheme="flat"
-    ).tell("Post.")
-    session.decide("call_1")
+    post, session = approved(canary)
     monkeypatch.setenv(NAME, "sk-renewed-9876543210")
     assert session.run().text == "done"
     assert post.got == ["sk-renewed-9876543210"]

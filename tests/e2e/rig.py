@@ -398,6 +398,14 @@ def dark_theme(page: Page) -> None:
     wait_splash(page)
 
 
+def show_alone(page: Page, width: int, theme: str) -> None:
+    """Show the notebook without the side panel, its cells so wide, in a theme."""
+    if theme == "dark":
+        dark_theme(page)
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size({"width": width + 140, "height": 1000})
+
+
 def wait_splash(page: Page) -> None:
     """Returns when the splash screen, which covers all of the page, is gone."""
     page.locator("#jupyterlab-splash").wait_for(state="detached")

@@ -23,7 +23,6 @@ from tests.e2e.kitchen import (
 from tests.e2e.rig import (
     Place,
     cell,
-    dark_theme,
     open_notebook,
     reload,
     restart_kernel,
@@ -31,6 +30,7 @@ from tests.e2e.rig import (
     save,
     saved_notebook,
     screenshot,
+    show_alone,
     wait_idle,
 )
 
@@ -265,10 +265,7 @@ def test_nothing_sticks_out_however_wide_it_is(
 ) -> None:
     cells = [LOAD, person_cell("--scheme flat --approve all", "Bake me some fries from {potato}.")]
     open_notebook(page, lab, "looks.ipynb", cells)
-    if theme == "dark":
-        dark_theme(page)
-    page.evaluate("window.jupyterapp.shell.collapseLeft()")
-    page.set_viewport_size({"width": width + 140, "height": 1000})
+    show_alone(page, width, theme)
     run_all(page)
     view = panel(page, 1)
     dialog = write_call(view, "Potato_rinse")

@@ -24,7 +24,6 @@ from tests.e2e.kitchen import (
 )
 from tests.e2e.rig import (
     Place,
-    dark_theme,
     open_notebook,
     outputs,
     reload,
@@ -34,6 +33,7 @@ from tests.e2e.rig import (
     save,
     saved_notebook,
     screenshot,
+    show_alone,
     wait_idle,
 )
 
@@ -276,10 +276,7 @@ def test_nothing_sticks_out_however_wide_it_is(
     page: Page, lab: Place, width: int, theme: str
 ) -> None:
     open_notebook(page, lab, "looks.ipynb", [SETUP, PREDICT])
-    if theme == "dark":
-        dark_theme(page)
-    page.evaluate("window.jupyterapp.shell.collapseLeft()")
-    page.set_viewport_size({"width": width + 140, "height": 1000})
+    show_alone(page, width, theme)
     run_all(page)
     view = panel(page, 1)
     expect_status(view, GUESS)
@@ -307,10 +304,7 @@ def test_nothing_sticks_out_however_wide_it_is(
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_exercise_looks_as_it_should(page: Page, lab: Place, width: int, theme: str) -> None:
     view = lesson(page, lab)
-    if theme == "dark":
-        dark_theme(page)
-    page.evaluate("window.jupyterapp.shell.collapseLeft()")
-    page.set_viewport_size({"width": width + 140, "height": 1000})
+    show_alone(page, width, theme)
     press(view, "Check")
     expect(view.get_by_role("status", name="Exercise")).to_contain_text("Hint 1 of 2")
     outputs(page, 2).scroll_into_view_if_needed()

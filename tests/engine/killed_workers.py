@@ -8,8 +8,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.events import Finished, Unknown
+
+KILLED = pytest.mark.filterwarnings(
+    # Of sockets and loops of distributed, where its processes are killed.
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
 
 
 def _doomed(path: str, call: int, lives: float) -> int:

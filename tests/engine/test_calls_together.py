@@ -651,12 +651,6 @@ def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_
 # -- options ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("jobs", [0, -1, 1.5, "4", True])
-def test_what_is_no_number_of_calls_is_refused(jobs: Any) -> None:
-    with pytest.raises(UsageError, match=r"^jobs: .* is no number; give 1 or more"):
-        Session(Toolbox(one), None, jobs=jobs)
-
-
 def test_a_line_says_how_many_run_together_and_a_setting_does_where_it_does_not() -> None:
     assert parse_options("--jobs 4").jobs == 4
     assert parse_options("", {"jobs": 3}).jobs == 3

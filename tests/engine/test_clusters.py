@@ -22,13 +22,10 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.tools.executors import executor_named
-from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost, session
+from tests.engine.killed_workers import KILLED, assert_nothing_runs_twice_or_is_lost, session
+from tests.engine.test_executors import in_kernel
 
-pytestmark = pytest.mark.filterwarnings(
-    # Of sockets and loops of distributed, where its processes are killed.
-    "ignore::ResourceWarning",
-    "ignore::pytest.PytestUnraisableExceptionWarning",
-)
+pytestmark = KILLED
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +46,6 @@ def address_of(client: Client) -> str:
 def process() -> int:
     """Return the process that it runs in."""
     print("in", os.getpid())
-    return os.getpid()
-
-
-def in_kernel() -> int:
-    """Return the process that it runs in."""
     return os.getpid()
 
 

@@ -10,57 +10,10 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.storage.file_system import File, Files
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
-
-RAN: list[str] = []
-
-
-class Number:
-    """An object that a call made."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-
-def begin(number: int) -> Number:
-    """Make a number of nothing."""
-    RAN.append(f"begin {number}")
-    return Number(number)
-
-
-def follow(before: Number, number: int) -> Number:
-    """Make a number of the one before."""
-    RAN.append(f"follow {number}")
-    return Number((31 * number + 17 * before.value) % 1_000_003)
-
-
-def step(x: int) -> int:
-    """Add one."""
-    return x + 1
-
-
-class Counting(Files):
-    """This machine's files, with a count of the syncs."""
-
-    syncs = 0
-
-    def open(self, path: Path) -> File:
-        return Counted(path, self)
-
-
-class Counted(File):
-    """A file whose syncs are counted."""
-
-    def __init__(self, path: Path, files: Counting) -> None:
-        super().__init__(path)
-        self._files = files
-
-    def sync(self) -> None:
-        self._files.syncs += 1
-        super().sync()
+from tests.benchmarks.workload import RAN, Counting, begin, follow, step
 
 
 @pytest.fixture

@@ -23,12 +23,9 @@ from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.dask_executor import DaskExecutor
 from jupyter_toolcall.view.contract import Displayed, Notice, Refused
 from jupyter_toolcall.view.contract_rows import ObjectRow
+from tests.engine.killed_workers import KILLED
 
-pytestmark = pytest.mark.filterwarnings(
-    # Of sockets and loops of distributed, where its processes are killed.
-    "ignore::ResourceWarning",
-    "ignore::pytest.PytestUnraisableExceptionWarning",
-)
+pytestmark = KILLED
 STAY, ROWS = 10_000, 5_000
 """The bytes from which a result stays, and the rows of a table that is larger."""
 

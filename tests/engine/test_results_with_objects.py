@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import io
 import json
 import pathlib
 import types
@@ -302,6 +303,12 @@ def test_a_short_iterator_is_read() -> None:
     session = ran("count", "count_later", tools=(count, count_later))
     assert results(session) == [{"result": [1, "Potato#1"]}, {"result": [1, 2]}]
     assert told(map(str, [1, 2])) == {"result": ["1", "2"]}
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, lambda text: io.BytesIO(text.encode())])
+def test_a_file_is_an_object_and_nothing_of_it_is_read(kind: Any) -> None:
+    file = kind("one\ntwo\n")
+    assert (told(file)["result"], file.tell()) == (f"{type(file).__name__}#1", 0)
 
 
 def test_a_long_iterator_and_one_that_raises_are_told_as_what_they_are_with_the_reason() -> None:

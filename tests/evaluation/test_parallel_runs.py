@@ -25,6 +25,7 @@ from jupyter_toolcall.evaluation.comparison import ResultsFolder
 from jupyter_toolcall.evaluation.run_table import plot
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.executors import executor_named
+from tests.evaluation.test_evaluation import add
 from tests.standin.openai_api import KEY, MODEL, StandIn
 from tests.standin.turns import says
 
@@ -54,11 +55,6 @@ TASKS = [
     for n in range(6)
 ]
 """
-
-
-def add(a: int, b: int) -> int:
-    """Add two numbers."""
-    return a + b
 
 
 def sum_task(**changes: Any) -> Task:
@@ -100,7 +96,7 @@ def test_a_task_that_is_no_file_s_is_refused_for_processes() -> None:
 
 @pytest.mark.parametrize(
     ("options", "expected"),
-    [({"jobs": 0}, "jobs=0"), ({"executor": "thread"}, "Did you mean threads")],
+    [({"jobs": 0}, "jobs: 0"), ({"executor": "thread"}, "Did you mean threads")],
 )
 def test_a_wrong_option_is_refused_before_anything_runs(
     options: dict[str, Any], expected: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import itertools
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import InteractiveShell as Shell
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from tests.export.worlds import exported, plain, run
@@ -43,6 +44,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return importlib.import_module(name)
 
     return imported
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    """Return a shell whose cells are the main module."""
+    before = sys.modules["__main__"]
+    yield Shell()
+    sys.modules["__main__"] = before
 
 
 def played(tools: Any, calls: Any) -> Session:
@@ -438,26 +447,41 @@ class Counter(first):
     assert "step = 2" not in text_of(session)
 
 
-def test_a_function_that_a_later_cell_defines_again_is_the_one_of_its_cell() -> None:
-    before, shell = sys.modules["__main__"], InteractiveShell()
-    try:
-        for by in (1, 2):
-            shell.run_cell(
-                f"def helper(a, by={by}):\n    return a + by\n"
-                "def add(a: int) -> int:\n    return helper(a)",
-                store_history=True,
-            )
-            shell.run_cell(f"add_{by}, helper_{by} = add, helper", store_history=True)
-            tools = [shell.user_ns["add"]]
-            session = played(tools, [("add", {"a": 4})])
-            text = text_of(session)
-            assert f"by={by}" in text
-        assert "helper_" not in text
-    finally:
-        sys.modules["__main__"] = before
+def test_a_function_that_a_later_cell_defines_again_is_the_one_of_its_cell(shell: Shell) -> None:
+    for by in (1, 2):
+        shell.run_cell(
+            f"def helper(a, by={by}):\n    return a + by\n"
+            "def add(a: int) -> int:\n    return helper(a)",
+            store_history=True,
+        )
+        shell.run_cell(f"add_{by}, helper_{by} = add, helper", store_history=True)
+        tools = [shell.user_ns["add"]]
+        session = played(tools, [("add", {"a": 4})])
+        text = text_of(session)
+        assert f"by={by}" in text
+    assert "helper_" not in text
 
 
-def test_a_function_of_a_cell_that_also_imports_a_module_is_written() -> None:
+def test_a_cell_that_ran_again_exports_what_ran_and_only_a_change_is_marked(shell: Shell) -> None:
+    cell = """import functools
+def double(function):
+    return functools.wraps(function)(lambda a: 2 * function(a))
+K = 3
+def helper(n):
+    return n * K
+@double
+def add(a: int) -> int:
+    return helper(a)
+"""
+    shell.run_cell(f"{cell}first = add", store_history=True)
+    session = played([shell.user_ns["first"]], [("add", {"a": 4})])
+    shell.run_cell(cell, store_history=True)
+    assert "CHECK" not in text_of(session)
+    shell.run_cell("def helper(n):\n    return n * K + 0", store_history=True)
+    assert "CHECK: since this ran: add uses what was changed: helper" in text_of(session)
+
+
+def test_a_function_of_a_cell_that_also_imports_a_module_is_written(shell: Shell) -> None:
     cell = """import math
 import textwrap as words
 def whole(a: float, also=lambda x: math.floor(x)) -> int:
@@ -470,18 +494,14 @@ class Line:
 def line(text: str) -> Line:
     return Line(text)
 """
-    before, shell = sys.modules["__main__"], InteractiveShell()
-    try:
-        shell.run_cell(cell, store_history=True)
-        root, line = (shell.user_ns[name] for name in ("root", "line"))
-        session = played([root, line], [("root", {"a": 16}), ("line", {"text": " a"})])
-        assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
-        path = exported(session)
-        assert run(path)["result_1"] == 4
-        text = path.read_text()
-        assert "lambda x: math.floor(x)" in text
-        assert "return whole(math.sqrt(a))" in text
-        assert "self.text = words.dedent(text)" in text
-        assert "FILL IN" not in text
-    finally:
-        sys.modules["__main__"] = before
+    shell.run_cell(cell, store_history=True)
+    root, line = (shell.user_ns[name] for name in ("root", "line"))
+    session = played([root, line], [("root", {"a": 16}), ("line", {"text": " a"})])
+    assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
+    path = exported(session)
+    assert run(path)["result_1"] == 4
+    text = path.read_text()
+    assert "lambda x: math.floor(x)" in text
+    assert "return whole(math.sqrt(a))" in text
+    assert "self.text = words.dedent(text)" in text
+    assert "FILL IN" not in text

@@ -13,6 +13,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, cli, toolsets
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS, export
+from jupyter_toolcall.export.formats import file_stem
 from jupyter_toolcall.export.session_files import FileSession, chosen, sessions
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
@@ -361,6 +362,7 @@ def test_one_session_is_chosen_by_its_cell_or_its_name(tmp_path: Path, lesson: P
     assert (lesson.parent / "art.v1.messages.json").exists()
     assert ran(lesson, "--to", "ipynb") == 0
     assert (lesson.parent / "art.v1-5.ipynb").exists()
+    assert file_stem("", "a/../b: c") == "a_.._b_ c"
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.view.contract import Delta, Notice, Whole
+from tests.jupyter.test_panel_controller import double
 
 CALLS = 400
-
-
-def double(number: int) -> int:
-    """Twice as much."""
-    return 2 * number
 
 
 def controller(*tools: Any, model: Any) -> tuple[PanelController, list[Notice]]:

@@ -17,11 +17,7 @@ from jupyter_toolcall.rules.person_rules import PersonRules
 from jupyter_toolcall.rules.rule_files import METADATA, carry_out, rules_named
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.view.view_rows import all_rows
-
-
-def pay(to: str, amount: int = 1) -> str:
-    """Pay."""
-    return "paid"
+from tests.rules.test_rules import pay
 
 
 @pytest.fixture(autouse=True)

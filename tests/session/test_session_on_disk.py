@@ -18,7 +18,9 @@ import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool, verify
 from jupyter_toolcall.core.errors import Absent, NotKept, ToolcallError, UsageError
+from jupyter_toolcall.evaluation import compare
 from jupyter_toolcall.rules.approval_policy import Approve
+from jupyter_toolcall.teaching import check
 
 SERVICE = '''
 import os, sys
@@ -295,6 +297,11 @@ USES: list[Callable[[Session, Any], object]] = [
     lambda session, wrong: Rule("double", "run", origins=wrong),
     lambda session, wrong: Scripted(wrong),
     lambda session, wrong: Toolbox(types=[wrong]),
+    lambda session, wrong: BOX.get(wrong) or wrong in BOX or BOX[wrong],
+    lambda session, wrong: check(wrong),
+    lambda session, wrong: compare(wrong),
+    lambda session, wrong: compare([wrong]),
+    lambda session, wrong: compare([], attempts=wrong),
 ]
 
 
@@ -310,3 +317,11 @@ def test_a_value_of_a_wrong_type_is_refused_in_one_line(
     except ToolcallError as refused:
         error = str(refused)
     assert (error.count("\n"), len(error) > 300) == (0, False)
+
+
+@pytest.mark.parametrize("wrong", [lambda: None, lambda a, b, c: None, lambda *, a: None])
+def test_a_model_or_policy_with_other_parameters_is_refused_when_it_is_given(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"^the model <.*> has to take \(request\): .*$"):
+        Session(BOX, wrong)
+    with pytest.raises(UsageError, match=r"^the policy <.*> has to take \(tool, arguments\): .*$"):
+        Session(BOX, approve=wrong)

@@ -660,6 +660,9 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({**CITY, "required": ["city", "b"]}, {"city": "x", "b": [2]}, {"city": "x"}),
     ({**CITY, "required": ["a"], "allOf": [{"properties": {"a": INT}}]}, {"a": 1}, {"a": "x"}),
     ({"properties": {"c": {}}, **EITHER}, {"b": 1}, {"c": 1}),
+    ({**CITY, "dependentRequired": {"city": ["b"]}}, {"city": "x", "b": 1}, {"city": "x"}),
+    ({**CITY, "dependencies": {"city": "b"}}, {"city": "x", "b": 1}, {"city": "x"}),
+    ({**CITY, "dependentSchemas": {"city": {"properties": {"b": INT}}}}, {"city": "x", "b": 1}, {}),
 ]
 
 

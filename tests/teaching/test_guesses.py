@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -31,6 +30,8 @@ from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.saved_output import mime_bundle
 from tests.examples import examples
+from tests.jupyter.test_extensions import note
+from tests.jupyter.test_person_as_model import typed
 from tests.notebooks import write_notebook
 
 BOX = Toolbox(Potato)
@@ -141,11 +142,6 @@ def test_the_model_is_not_asked_before_the_guess() -> None:
 
 WORDS = st.text("abcdefghij", min_size=6, max_size=6)
 TURNS = st.lists(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=2), min_size=2, max_size=4)
-
-
-def note(words: str) -> str:
-    """Write something down."""
-    return f"noted {words}"
 
 
 @settings(max_examples=examples(15))
@@ -368,11 +364,6 @@ def test_a_session_in_which_nothing_is_guessed_says_so(capsys: pytest.CaptureFix
     cells.keep(asked())
     with pytest.raises(ToolcallError, match="--predict asks for a guess before each reply"):
         carry_out(["guess", "none"], cells, {})
-
-
-def typed(*words: str) -> Callable[[str], str]:
-    given = iter(words)
-    return lambda prompt: next(given)
 
 
 def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(

@@ -142,6 +142,22 @@ def test_a_function_whose_object_can_never_be_is_refused_when_the_session_opens(
     Session(Toolbox(serve, buy))
 
 
+class Odd:
+    """Its attributes and its class raise."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise OSError(name)
+
+    __class__ = property(lambda self: self.nothing)
+
+
+def test_an_input_whose_class_raises_anything_is_an_object_or_one_line() -> None:
+    assert [*Session(Toolbox(Potato), inputs={"odd": Odd()}).objects] == ["Odd#1"]
+    unhashable = type("Unhashable", (type,), {"__hash__": lambda cls: 1 // 0})
+    with pytest.raises(UsageError, match="inputs: odd: its class cannot be read"):
+        Session(Toolbox(Potato), inputs={"odd": unhashable("Odd", (), {})()})
+
+
 @pytest.mark.parametrize("name", ["save", "selectTools"])
 def test_a_tool_that_is_named_as_one_of_the_scheme_is_refused(name: str) -> None:
     def mine() -> int:
@@ -169,6 +185,7 @@ def test_an_empty_prompt_is_refused(text: Any, is_what: str) -> None:
         *(("system", None, "system is None, which is no text"), ("name", 3, "name is 3, which")),
         ("inputs", {"": 2}, "inputs: {'': 2} is no dict"),
         *(("breaks", 3, "breaks is 3, which"), ("breaks", ["a", None], "breaks is None, which")),
+        *(("jobs", n, "^jobs: .* is no number; give 1 or more") for n in (0, -1, 1.5, "4", True)),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest(option: str, value: Any, said: str) -> None:

@@ -6,13 +6,14 @@ import asyncio
 import functools
 import typing
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import Enum, Flag, IntEnum, IntFlag
 from typing import Annotated, Any, Literal
 
 import pytest
 import typing_extensions
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 from pydantic import BaseModel, Field, field_validator
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
@@ -141,6 +142,23 @@ def test_all_kinds_of_hints_are_schemas_and_come_out_as_values() -> None:
     assert properties["how"]["enum"] == ["car", 2]
     assert properties["note"]["default"] is None
     assert made.parameters["required"] == ["address", "level", "color", "point", "many"]
+
+
+@pytest.mark.parametrize("kind", [Flag, IntFlag])
+@pytest.mark.parametrize("bits", [[1, 2, 8], [1, 2, 4, 1 << 40]])
+def test_flags_are_offered_and_taken_alone_and_combined(kind: Any, bits: list[int]) -> None:
+    flags = kind("Flags", [(f"F{bit}", bit) for bit in bits])
+
+    def mix(flags):  # type: ignore[no-untyped-def]
+        return str(flags)
+
+    mix.__annotations__["flags"] = flags
+    made = only(mix)
+    for value in (bits[0], bits[0] | bits[-1], sum(bits)):
+        Draft202012Validator(dict(made.parameters)).validate({"flags": value})
+        assert made.check({"flags": value}, resolve) == {"flags": flags(value)}
+    assert not Draft202012Validator(dict(made.parameters)).is_valid({"flags": 2 * sum(bits)})
+    assert f"F{bits[-1]} = {bits[-1]}" in str(made.parameters)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,7 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.signatures import signer
 from tests.benchmarks.peers.work import Do, Job, main, ran
-
-
-class Number:
-    """An object that a call made."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
+from tests.benchmarks.workload import Number
 
 
 def begin(number: int) -> Number:
