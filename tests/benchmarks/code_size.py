@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_462,
     "Python files": 257,
-    "Python tests": 52_853,
+    "Python tests": 52_854,
     "TypeScript": 12_099,
 }
 """Of each row, how many lines of code, files or lines there may be."""
