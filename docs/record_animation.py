@@ -56,6 +56,11 @@ POINTER = """() => {
 POINT = """([x, y]) => {
     document.getElementById('pointer').style.transform = `translate(${x}px, ${y}px)`;
 }"""
+TRANSITIONS_ENDED = """Promise.all(
+    document.getAnimations().filter(shown => shown.timeline === document.timeline)
+        .map(shown => shown.finished)
+)"""
+"""What goes by the scroll position, such as the edge of a list, never ends."""
 
 
 @dataclass
@@ -107,7 +112,7 @@ class Recording:
 
 def settle(page: Page) -> None:
     """Returns when the transitions of the page have ended; a cell with a panel is on top."""
-    page.evaluate("Promise.all(document.getAnimations().map(each => each.finished))")
+    page.evaluate(TRANSITIONS_ENDED)
     if panel(page, 1).count():
         cell(page, 1).evaluate("element => element.scrollIntoView({block: 'start'})")
 
