@@ -101,8 +101,8 @@ class Budget:
             parts.append(
                 t("The next request needs about %1 tokens, and %2 are left.", self.largest, left)
             )
-            more = tn("%1 token", "%1 tokens", self.tokens)
-            parts.append(_enough_for(more, left + self.tokens, self.largest))
+            added = tn("%1 token", "%1 tokens", self.tokens)
+            parts.append(_enough_for(added, left + self.tokens, self.largest))
         if self.cost is not None and self.used_cost + self.dearest > self.cost:
             next_cost = f"${self.dearest:.2f}"
             left_cost = max(0.0, self.cost - self.used_cost)
@@ -122,7 +122,7 @@ class Budget:
         return inf if self.calls is None else self.calls - self.used_calls
 
 
-def _enough_for(more: str, amount: float, needed: float) -> str:
-    """Return for how many requests like the last one an amount is enough, with so much more."""
+def _enough_for(added: str, amount: float, needed: float) -> str:
+    """Return for how many requests like the last one an amount is enough, of which `added` is new."""
     count = int(amount / needed) if needed else 0
-    return t("%1 more are enough for about %2 such requests.", more, count) if count > 1 else ""
+    return t("%1 more are enough for about %2 such requests.", added, count) if count > 1 else ""
