@@ -123,6 +123,6 @@ class Budget:
 
 
 def _enough_for(added: str, amount: float, needed: float) -> str:
-    """Return for how many requests like the last one an amount is enough; `added` is its new part."""
+    """Return for how many requests like the last one an amount is enough; `added` is new."""
     count = int(amount / needed) if needed else 0
     return t("%1 more are enough for about %2 such requests.", added, count) if count > 1 else ""
