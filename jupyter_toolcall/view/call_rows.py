@@ -61,7 +61,10 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         uses = _uses(view, call, ready, end)
         row = _call_row(view, call, ready, end, uses)
         if ready is None:
-            row = _with_change(replace(row, why=absent or row.why), view, call, end, uses)
+            # Without the value nothing can run: it waits as a call that nobody decided on.
+            status = "proposed" if absent and row.status == "approved" else row.status
+            row = replace(row, status=status, why=absent or row.why)
+            row = _with_change(row, view, call, end, uses)
         elif row.object:
             drawn = Preview(visible_text(row.change, CAPTION) if row.status == "running" else "")
             name, kind = names.get(call.id, ""), ready.tool.returns

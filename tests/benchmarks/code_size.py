@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_546,
     "sources": 5_992,
     "jupyter": 4_295,
-    "view": 1_945,
+    "view": 1_947,
     "models": 2_021,
     "export": 2_706,
     "compare": 1_843,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_004,
     "rules, budgets, origins, previews": 1_596,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_462,
+    "all": 38_464,
     "Python files": 257,
-    "Python tests": 52_854,
+    "Python tests": 52_872,
     "TypeScript": 12_099,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -121,3 +122,33 @@ def test_the_arguments_keep_the_order_of_the_tool_where_a_file_sorts_their_names
     )
     (tool,) = all_rows(session.tell("Go.").cursor, "").tools
     assert tool.order == ("zone", "amount")
+
+
+class Jar:
+    """An object that cannot be kept."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError("no copies")
+
+
+def fill() -> Jar:
+    """Fill a jar."""
+    return Jar()
+
+
+def post(jar: Jar) -> str:
+    """Post a jar."""
+    return "posted"
+
+
+def test_a_decided_call_whose_object_is_gone_can_be_decided_on_again(tmp_path: Path) -> None:
+    tools, script = Toolbox(fill, post), [("fill", {}), ("post", {"jar": "Jar#1"}), "Done."]
+    session = Session(tools, Scripted(script), scheme="flat").tell("Post a jar.")
+    session.decide(session.pending[0]).run()
+    session.decide(session.pending[0]).save(tmp_path / "session.jsonl")
+    loaded = Session.load(tmp_path / "session.jsonl", tools, Scripted(script))
+    [waiting] = (row for row in all_rows(loaded.cursor, "").calls if row.tool == "post")
+    # The panel has buttons for a call that is proposed, and none for one that is approved.
+    assert waiting.status == "proposed"
+    assert "is not in this kernel" in waiting.why
+    assert loaded.decide(loaded.pending[0], "answer", result="posted by hand").run().text == "Done."
