@@ -43,11 +43,16 @@ def write(path: Path, text: str, force: bool) -> None:
             f"{path} is there already, and is no export, or was changed since: give another "
             "name, or say force=True (--force)"
         )
-    # Only setting the mask tells what it is.
-    os.umask(mask := os.umask(0))
-    mode = path.stat().st_mode if path.exists() else 0o666 & ~mask
+    mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
     replace_file(path, text)
     path.chmod(mode)
+
+
+def _umask() -> int:
+    """Return the bits that new files of this process do not have; only setting them tells them."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _is_ours(path: Path) -> bool:

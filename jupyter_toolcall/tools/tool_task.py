@@ -161,14 +161,21 @@ class TaskEnd:
         pickled, raised = attempt(dumps, ended)
         if pickled is None:
             # The tool ran: this is no failure, after which a model would repeat the call.
-            what = f"a {class_name(type(self.result))}, which"
-            if attempt(dumps, self.result)[0] is not None:
-                what = "a result; an argument that it changed"
-            what = f"{what} cannot be pickled ({raised}), so it stayed in the worker process"
             error = None if self.error is None else CallError(error_text(self.error))
-            text = None if error else f"{what}. Run the tool on threads, or return data."
+            text = None if error else _unpicklable_result(self.result, raised)
             pickled = pickle.dumps((text, (), (), "", error, self.where))
         return SentEnd(self.tool, pickled, self.prints)
+
+
+def _unpicklable_result(result: Any, raised: str) -> str:
+    """Return the text that stands for a result which has no pickle."""
+    is_argument = attempt(dumps, result)[0] is not None
+    what = f"a {class_name(type(result))}, which"
+    what = "a result; an argument that it changed" if is_argument else what
+    return (
+        f"{what} cannot be pickled ({raised}), so it stayed in the worker process. Run the tool on "
+        "threads, or return data."
+    )
 
 
 @dataclass(frozen=True, slots=True)

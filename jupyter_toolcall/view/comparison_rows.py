@@ -55,9 +55,11 @@ def shown_comparisons(
     views = {**branch_views, CURRENT: branch_views[""]}
     named = ((unasked or "none", CURRENT) if sides == UNASKED else sides for sides in shown)
     compared = [
-        comparison_row(views[a], views[b], views[CURRENT], (a, b) == (unasked, CURRENT))
-        for a, b in named
-        if a in views and b in views
+        comparison_row(
+            views[left], views[right], views[CURRENT], (left, right) == (unasked, CURRENT)
+        )
+        for left, right in named
+        if left in views and right in views
     ]
     return Rows(
         comparisons=tuple(row for row, _ in compared),

@@ -149,8 +149,8 @@ class CallRow(Row):
     ms: float = 0
     prints: str = ""
     why: Text = ""
-    """Why it waits: one sentence. Of a call that the person decided on since a rule of theirs could
-    not: what that was, such as `value from call 2, read_page (not trusted)`."""
+    """Why it waits: one sentence. Of a call that is decided: why a rule of the person asked them,
+    such as `value from call 2, read_page (not trusted)`."""
     again: bool = False
     """It was decided once, and is asked about again; `why` says why."""
     following: int = 0

@@ -108,10 +108,9 @@ def rule_rows(cursor: Cursor, run_ended: bool) -> tuple[RuleRow, ...]:
     rules = (*context.person_rules.rules, *(rule for rule in policy if isinstance(rule, Rule)))
     if not rules:
         return ()
-    calls, journal = [*cursor.state.all_calls()], context.journal
+    calls = [*cursor.state.all_calls()]
     ran = Counter(map(rule_of, calls))
-    decisions = (journal[call.decision_entry] for call in calls if call.decision_entry)
-    asked = Counter(decision.meta.get(ASKED) for decision in decisions)
+    asked = Counter(_decision_meta(cursor, call).get(ASKED) for call in calls)
     return tuple(
         _rule_row(rule, context, ran[rule.label], asked[rule.label], run_ended) for rule in rules
     )
@@ -143,7 +142,8 @@ def decider_of(cursor: Cursor, call: CallRecord) -> str:
 def asked_reason(view: BranchView, call: CallRecord) -> str:
     """Return why a rule left a call to the person, who has decided on it, "" where none did."""
     rule = _decision_meta(view.cursor, call).get(ASKED)
-    if not rule:
+    # A call that waits once more after it began has another reason.
+    if not rule or (call.started is not None and not call.is_over):
         return ""
     origins = view.cursor.context.origins(view.state, call, call.recorded_arguments)
     if not origins.has_untrusted or origins.doubtful is None:

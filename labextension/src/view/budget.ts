@@ -24,7 +24,8 @@ const PARTS = {
 } as const;
 
 const partOf = ({ role, tool }: MessageRow): string =>
-  (role === 'tool' ? t( 'results of %1', oneLine(tool, 60) ) : role === 'assistant' || role === 'call' ? t('replies of the model') : t(PARTS[role]));
+  role === 'tool' ? t('results of %1', oneLine(tool, 60))
+    : role === 'assistant' || role === 'call' ? t('replies of the model') : t(PARTS[role]);
 
 /** The tokens of the requests so far by what they hold, the most first: a part of a request has the share that its characters have. */
 function tokensByPart({ messages, turns }: Model): (readonly [string, number])[] {

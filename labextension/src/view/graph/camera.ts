@@ -15,7 +15,7 @@ const BEFORE = 210;
 const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
-/** Below these scales tiles have less in them, and nothing: names stand beside them, for which there is room above and below, in pixels. */
+/** The scales below which tiles have less in them, or no text, and the pixels above and below the drawing for names beside them. */
 const [ZOOMED_OUT, AFAR, NAME_ROOM] = [0.6, 0.5, 20];
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));

@@ -22,6 +22,12 @@ export interface Spot {
   readonly call: CallRow | null;
 }
 
+/** The box that a node takes. */
+export const boxOf = ({ x, y, node }: Spot): Box => {
+  const [across, up] = [node.width / 2, node.height / 2];
+  return { left: x - across, right: x + across, top: y - up, bottom: y + up };
+};
+
 export interface Link {
   readonly key: string;
   readonly tail: Spot;

@@ -10,7 +10,7 @@ import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
 import { BranchStrip, STRIP } from './branch_strip';
 import { Camera, LEAST_PART } from './camera';
-import { arrowTarget, type Box, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
+import { arrowTarget, type Box, boxOf, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
 import { nodeText, ObjectList } from './node_texts';
@@ -39,14 +39,13 @@ const choiceOf = ({ object, call }: Spot): Choice => ({ call: call?.id ?? object
 
 /** The box around some spots, with space; null if there is none. */
 function boxAround(spots: readonly (Spot | undefined)[]): Box | null {
-  const there = spots.filter(spot => spot !== undefined);
-  if (there.length === 0) return null;
-  const side = (of: (spot: Spot) => number, end: (...all: number[]) => number): number => end(...there.map(of));
+  const boxes = spots.flatMap(spot => (spot ? [boxOf(spot)] : []));
+  if (boxes.length === 0) return null;
   return {
-    left: side(({ x, node }) => x - node.width / 2, Math.min) - AROUND,
-    right: side(({ x, node }) => x + node.width / 2, Math.max) + AROUND,
-    top: side(({ y, node }) => y - node.height / 2, Math.min) - AROUND,
-    bottom: side(({ y, node }) => y + node.height / 2, Math.max) + AROUND
+    left: Math.min(...boxes.map(({ left }) => left)) - AROUND,
+    right: Math.max(...boxes.map(({ right }) => right)) + AROUND,
+    top: Math.min(...boxes.map(({ top }) => top)) - AROUND,
+    bottom: Math.max(...boxes.map(({ bottom }) => bottom)) + AROUND
   };
 }
 

@@ -1,7 +1,7 @@
 /** Names beside boxes that are too small to hold them: as many as there is room for, the most important first. */
 import { s, setChildren, whenChanged } from '../dom';
 import { clip } from '../text';
-import { type Box, type Drawing, type Spot, stepOf } from './drawing';
+import { type Box, boxOf, type Drawing, type Spot, stepOf } from './drawing';
 
 /** On the screen, in pixels: the width of a letter, the height of a name, and its distance from a box. */
 const [LETTER, HEIGHT, GAP] = [7, 14, 3];
@@ -10,11 +10,6 @@ const UP = 42;
 const MOST_LETTERS = 20;
 
 const meet = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-
-const tileOf = ({ x, y, node }: Spot): Box => {
-  const [across, up] = [node.width / 2, node.height / 2];
-  return { left: x - across, right: x + across, top: y - up, bottom: y + up };
-};
 
 /** The spots by importance: what is chosen, waits or failed, the newest, the ends of the drawing, then calls before objects. */
 function byImportance({ spots, newest }: Drawing, chosen: string): readonly Spot[] {
@@ -28,9 +23,9 @@ function byImportance({ spots, newest }: Drawing, chosen: string): readonly Spot
 
 /** The boxes of names at a scale, in the measure of the drawing: above or below a node, over nothing but lines. */
 export function namePlaces(drawing: Drawing, chosen: string, scale: number): readonly (readonly [Spot, Box])[] {
-  const taken = drawing.spots.map(tileOf);
+  const taken = drawing.spots.map(boxOf);
   return byImportance(drawing, chosen).flatMap((spot): [Spot, Box][] => {
-    const [tile, high] = [tileOf(spot), HEIGHT / scale];
+    const [tile, high] = [boxOf(spot), HEIGHT / scale];
     const width = (clip(spot.node.label, MOST_LETTERS).length * LETTER) / scale;
     const lefts = [spot.x - width / 2, tile.left, tile.right - width].map(
       left => Math.max(drawing.box.left, Math.min(drawing.box.right - width, left))

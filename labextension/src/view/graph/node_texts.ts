@@ -71,7 +71,8 @@ export class ObjectList {
     this._error.hidden = !error;
     this._error.textContent = error;
     const shown = view.objects.slice(-MOST_LISTED);
-    this._draw(shown.map(object => { const text = objectDescription(view, object); return { key: object.id, stamp: [text], item: text }; }));
+    const items = shown.map(object => ({ key: object.id, item: objectDescription(view, object) }));
+    this._draw(items.map(({ key, item }) => ({ key, stamp: [item], item })));
     const hidden = view.objects.length - shown.length;
     this._moreText.textContent = hidden > 0
       ? tn('and %1 object before these, listed in Steps', 'and %1 objects before these, listed in Steps', hidden)
