@@ -97,6 +97,18 @@ def expect_step(view: Locator, number: int, *words: str) -> None:
         expect(steps(view).nth(number - 1)).to_contain_text(word)
 
 
+def choose(view: Locator, number: int) -> None:
+    """Open the card of a step, the first is 1; returns when it is shown.
+
+    By a key: after a run JupyterLab scrolls to the next cell, and the card moves below the graph;
+    between press and release of a mouse button, no click comes.
+    """
+    step = steps(view).nth(number - 1)
+    step.get_by_role("button").first.press("Enter")
+    expect(step).to_have_attribute("aria-current", "step")
+    expect(view.locator(".tc-title").first).to_contain_text(re.compile(f"call {number}$"))
+
+
 def expect_waits(view: Locator, number: int, tool: str) -> None:
     """The step waits, and its decision can be made now: the card is that of this call."""
     expect_step(view, number, tool, "waits for you")

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.kitchen import (
     LOAD,
     OWN,
+    choose,
     expect_status,
     expect_waits,
     fries_cell,
@@ -348,7 +349,7 @@ def test_a_table_is_seen_before_the_decision_and_what_the_call_changed_after_it(
     press(view, "Approve")
     expect_status(view, "Finished")
     wait_idle(page)
-    steps(view).nth(0).click()
+    choose(view, 1)
     expect(steps(view).nth(0)).to_contain_text("price: 4 cells filled")
     change = view.get_by_role("group", name="What the call changed")
     expect(change).to_contain_text("DataFrame#1 → DataFrame#2")

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
+    choose,
     edit_call,
     expect_status,
     expect_waits,
@@ -96,7 +97,7 @@ def test_an_edit_of_nothing_approves_a_call_and_makes_no_branch_after_it_ran(
     press(dialog, "Approve as it is")
     expect_status(view, "Finished")
     expect(steps(view).nth(0)).not_to_contain_text("edited")
-    steps(view).nth(0).click()
+    choose(view, 1)
     dialog = edit_call(view)
     run = dialog.get_by_role("button", name="Run with these values")
     expect(run).to_be_disabled()

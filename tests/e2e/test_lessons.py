@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.kitchen import expect_status, panel, press, steps
+from tests.e2e.kitchen import choose, expect_status, panel, press
 from tests.e2e.rig import (
     Place,
     cell,
@@ -41,7 +41,7 @@ def test_a_lesson_starts_over_and_a_panel_of_before_still_answers(page: Page, la
     run_cell(page, 1)
     wait_idle(page)
     expect(outputs(page, 1)).to_contain_text(OVER)
-    steps(panel(page, FRIES)).nth(3).get_by_role("button").click()
+    choose(panel(page, FRIES), 4)
     press(panel(page, FRIES), "Replay from here")
     expect_status(panel(page, FRIES), "Ready for the next step")
     run_cell(page, FRIES)

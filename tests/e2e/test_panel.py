@@ -12,6 +12,7 @@ from tests.e2e.kitchen import (
     LOAD,
     OWN,
     approve,
+    choose,
     edit_call,
     expect_status,
     expect_step,
@@ -119,7 +120,7 @@ def test_two_quick_clicks_are_one_decision(page: Page, lab: Place) -> None:
 
 def edit_slices(view: Locator) -> None:
     """Ask for slices in place of sticks, after the end."""
-    steps(view).nth(3).get_by_role("button").click()
+    choose(view, 4)
     dialog = edit_call(view)
     dialog.get_by_text("SLICES").click()
     press(dialog, "Run with these values")
@@ -192,7 +193,7 @@ def test_an_edited_call_waits_again_after_an_edit_before_it_and_the_chosen_branc
     for number, tool, by in ((2, "add", "3"), (1, "scale", "5")):
         if number == 1:
             expect_status(view, "Finished")
-            steps(view).first.get_by_role("button").click()
+            choose(view, 1)
         else:
             expect_waits(view, number, tool)
         dialog = edit_call(view)
@@ -221,7 +222,7 @@ def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, 
     view = run_notebook(page, lab, "f.ipynb", [OWN + JARS, CELL, "len(ran)"])
     approve(view, "fill", "fill", "fill", first=1)
     expect_status(view, "Finished")
-    steps(view).nth(1).get_by_role("button").click()
+    choose(view, 2)
     press(view, "Replay from here")
     for number in (2, 3):
         expect_status(view, "Ready for the next step")
@@ -232,7 +233,7 @@ def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, 
         press(view, "Step")
     expect(view).to_contain_text("Replayed: everything came out as it was recorded.")
 
-    steps(view).nth(1).get_by_role("button").click()
+    choose(view, 2)
     press(view, "Fork from here")
     expect_status(view, "Ready for the next step")
     expect(steps(view)).to_have_count(2)
@@ -250,7 +251,7 @@ def test_an_edit_that_is_refused_after_the_end_leaves_all_as_it_was(page: Page, 
     run_all(page)
     wait_idle(page)
     view = panel(page, 1)
-    steps(view).nth(0).get_by_role("button").click()
+    choose(view, 1)
     dialog = edit_call(view)
     dialog.get_by_label("grams").fill("0")
     press(dialog, "Run with these values")

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from jupyter_toolcall.storage.notebook_files import with_parsed_rows
 from tests.e2e.kitchen import (
     LOAD,
+    choose,
     expect_status,
     expect_step,
     expect_waits,
@@ -170,7 +171,7 @@ def test_two_calls_go_in_one_turn_and_the_person_is_asked_for_each_part_in_turn(
     press(view, "Approve")
     expect_status(view, YOU)
     expect(view.get_by_role("group", name=CARD)).to_contain_text('"Potato#3"')
-    steps(view).nth(0).get_by_role("button").click()
+    choose(view, 1)
     expect(view.get_by_role("group", name=CARD)).to_have_count(0)
     press(view, "Show")
     say(view, "Done.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.kitchen import approve, expect_status, expect_step, expect_waits, panel, steps
+from tests.e2e.kitchen import approve, choose, expect_status, expect_step, expect_waits, panel
 from tests.e2e.rig import Place, dark_theme, open_notebook, run_all, screenshot, wait_drawn
 
 SETUP = """%load_ext jupyter_toolcall
@@ -52,9 +52,9 @@ def test_a_table_is_cleaned_step_by_step(
     approve(view, "tables_plot", first=5)
     expect_status(view, "Finished")
     screenshot(page, f"tables-{width}-finished")
-    steps(view).nth(2).click()
+    choose(view, 3)
     expect(view.get_by_text("kept 8 of 12 rows", exact=True)).to_be_visible()
     screenshot(page, f"tables-{width}-filtered")
-    steps(view).nth(4).click()
+    choose(view, 5)
     wait_drawn(page)
     screenshot(page, f"tables-{width}-figure")

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import (
     LOAD,
+    choose,
     edit_call,
     expect_status,
     expect_step,
@@ -19,7 +20,6 @@ from tests.e2e.kitchen import (
     press,
     run_notebook,
     script,
-    steps,
     text_of,
 )
 from tests.e2e.rig import (
@@ -116,7 +116,7 @@ def test_the_learner_guesses_each_reply_and_sees_it_only_then(page: Page, lab: P
     expect(beside(view)).to_contain_text("Right: it answered")
     wait_idle(page)
     expect(text_of(page, 2)).to_contain_text("went on")
-    steps(view).nth(2).get_by_role("button").click()
+    choose(view, 3)
     expect(beside(view)).to_contain_text("1 of 2 arguments")
     screenshot(page, "predict-finished")
 
@@ -244,7 +244,7 @@ def test_the_learner_finds_the_error_and_is_helped_on_the_way(page: Page, lab: P
     expect(says).to_contain_text("Hint 2 of 2: Potato_slice takes a shape.")
     screenshot(page, "exercise-hint")
     expect_step(view, 3, "Potato_slice", "SLICES")
-    steps(view).nth(2).get_by_role("button").click()
+    choose(view, 3)
     dialog = edit_call(view)
     dialog.get_by_label("STICKS").check()
     dialog.get_by_label("Reason").fill("Fries are sticks.")
