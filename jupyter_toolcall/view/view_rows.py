@@ -233,11 +233,28 @@ class ViewRows:
     def _with_sides(self, rows: Rows) -> Rows:
         """Add the rows of other branches, each with the row that it is drawn as now."""
         same = same_rows([*self.branch_views.values()]) if self._sides else {}
+        # A call that a replay repeats next stands once, with what comes after it.
+        repeated = self._repeated_rows(rows.calls)
+        same = {row: repeated.get(drawn, drawn) for row, drawn in same.items()} | repeated
         calls, objects = [*rows.calls], [*rows.objects]
         for side in self._sides:
             calls += [replace(row, same=same.get(row.id, "")) for row in side.calls]
             objects += [replace(row, same=same.get(row.id, "")) for row in side.objects]
         return replace(rows, calls=(*calls,), objects=(*objects,))
+
+    def _repeated_rows(self, calls: Sequence[CallRow]) -> dict[str, str]:
+        """Return the rows of calls of other branches that the shown branch comes to next, by id,
+        and the row of the same call on the shown branch."""
+        coming = {row.call: row for row in calls if row.call in self.branch_views[""].state.open}
+        return {
+            row.id: repeats.id
+            for side in self._sides
+            for row in side.calls
+            if (repeats := coming.get(row.call)) is not None
+            and row.status == "succeeded"
+            and row.arguments == repeats.arguments
+            and (row.object == row.id) == (repeats.object == repeats.id)
+        }
 
     def _branch_row(self, branch: Branch) -> BranchRow:
         cursor = self.branch_views[""].cursor

@@ -253,3 +253,14 @@ test('nested values stand on as few lines as are good to read, each exact', () =
   ]);
   assert.equal(jsonLines({ a: 'x'.repeat(90), b: [] }), `{\n  "a": "${'x'.repeat(90)}",\n  "b": []\n}`);
 });
+
+test('a call that waits behind one that runs cannot be decided before that has ended', async () => {
+  const it = await page();
+  const rows = waiting();
+  const isOff = (): boolean[] => ['Approve', 'Edit', 'Reject', 'Answer'].flatMap(name => it.buttons(name).map(button => button.disabled));
+  const session = (rows.session ?? []).map(one => ({ ...one, phase: 'running' as const, pending: [] }));
+  it.view.update(whole({ ...rows, session }));
+  assert.deepEqual(isOff(), [true, true, true, true]);
+  it.view.update(delta(1, { session: rows.session ?? [] }));
+  assert.deepEqual(isOff(), [false, false, false, false]);
+});

@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_550,
     "sources": 5_992,
     "jupyter": 4_295,
-    "view": 1_949,
+    "view": 1_962,
     "models": 2_021,
     "export": 2_709,
     "compare": 1_843,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 1_004,
     "rules, budgets, origins, previews": 1_595,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_472,
+    "all": 38_485,
     "Python files": 257,
-    "Python tests": 52_872,
-    "TypeScript": 12_101,
+    "Python tests": 52_888,
+    "TypeScript": 12_107,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -30,7 +30,8 @@ from tests.e2e.rig import Place, empty_lab, fresh_folder, screenshot, served
 
 LONG = {
     *("beyond", "deleted_output", "frame", "live_session", "looks", "media", "page"),
-    *("hosts", "person", "session_map", "side_panel", "systems", "teaching"),
+    *("hosts", "lesson_page", "notebook7", "person", "session_map", "side_panel", "systems"),
+    "teaching",
 }
 """What `make test-long` runs, and `make test` leaves out: that one is for every change."""
 

@@ -82,6 +82,7 @@ def test_a_session_large_in_a_tab_stays_live_and_comes_back_with_the_layout(
     expect_waits(page.locator("#jupyter-toolcall-side"), 3, "Potato_peel")
 
 
+@pytest.mark.long
 def test_the_launcher_opens_a_notebook_whose_first_session_works_offline(
     page: Page, lab: Place
 ) -> None:
@@ -139,6 +140,7 @@ COUNT = """() => {
 }"""
 
 
+@pytest.mark.long
 def test_quick_decisions_leave_one_notice_of_what_waits_now(page: Page, lab: Place) -> None:
     write_notebook(lab, "other.ipynb", ["1"])
     cells = [LOAD, fries_cell("--no-wait"), wait_for_file("go") + QUICK]
@@ -287,6 +289,7 @@ def test_shortcuts_act_on_what_is_in_view_and_never_while_typing(page: Page, lab
     expect(found.first).to_contain_text("Y")
 
 
+@pytest.mark.long
 @pytest.mark.own_page
 def test_the_context_menu_shows_and_copies_a_session(page: Page, lab: Place) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -366,6 +369,7 @@ def test_opening_a_forged_session_runs_nothing_and_says_nothing_to_the_console(
     assert not [line for line in said if "model not found" in line]
 
 
+@pytest.mark.long
 @pytest.mark.own_page
 def test_shift_tab_in_a_toolchat_cell_says_what_an_option_is(page: Page, lab: Place) -> None:
     open_notebook(page, lab, "help.ipynb", [LOAD, "%%toolchat --approve ask"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.kitchen import choose, expect_status, panel, press
@@ -25,6 +26,7 @@ FRIES = 3
 OVER = "This lesson starts over. What was done in it before is kept in"
 
 
+@pytest.mark.long
 def test_a_lesson_starts_over_and_a_panel_of_before_still_answers(page: Page, lab: Place) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     name = "00_first_call.ipynb"

@@ -105,10 +105,13 @@ export class LivePanelSlot extends Panel implements IRenderMime.IRenderer {
 
   /** Shows this panel as soon as its kernel answers. */
   showPanel(named: PanelName): void {
-    this._clear();
-    this._live = this._open.of(this._notebook).session(named.panel);
-    this._live.updated.connect(this._refresh, this);
-    this._version = named.version;
+    const live = this._open.of(this._notebook).session(named.panel);
+    // An output that is rendered again, as when its notebook is trusted, keeps its panel with what the person does there.
+    if (live !== this._live || named.version !== this._version) {
+      this._clear();
+      live.updated.connect(this._refresh, this);
+    }
+    [this._live, this._version] = [live, named.version];
     this._refresh();
   }
 

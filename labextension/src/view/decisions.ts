@@ -119,13 +119,16 @@ function approvable(view: ViewState): ShownCall[] {
     .map(shownCall);
 }
 
+/** No decision on a call can be sent now: one was, or calls before it run, whose results it may take. */
+const isLocked = ({ model, ui }: ViewState, call: CallRow): boolean => ui.commandSent || !model.session.pending.includes(call.id);
+
 /** The keys of the buttons, which act and are drawn while the panel has the focus; with Ctrl Alt they work everywhere in JupyterLab. */
 const KEYS: Readonly<Record<string, string>> = { Approve: 'Y', Edit: 'E', Reject: 'R', Answer: 'A' };
 
 type Act = (text: string, onclick: ButtonProps['onclick'], look?: string, title?: string) => HTMLElement;
 
-const actOn = (view: ViewState): Act => (text, onclick, look = '', title = '') => {
-  const element = button(t(text), { look, onclick, disabled: view.ui.commandSent, key: text, tip: title && t(title) });
+const actOn = (view: ViewState, call: CallRow): Act => (text, onclick, look = '', title = '') => {
+  const element = button(t(text), { look, onclick, disabled: isLocked(view, call), key: text, tip: title && t(title) });
   const key = KEYS[text];
   if (key) {
     // The key is drawn by CSS, and no part of the name.
@@ -164,7 +167,7 @@ function approveButtons(view: ViewState, call: CallRow, acts: PanelActions, appr
   };
   const more = button('', {
     icon: 'down', label: t("Approve, and don't ask again when…"), look: isOff ? 'off' : 'primary', key: 'rule',
-    disabled: view.ui.commandSent, onclick: toggle
+    disabled: isLocked(view, call), onclick: toggle
   });
   more.setAttribute('aria-haspopup', 'dialog');
   more.setAttribute('aria-expanded', String(isOpen));
@@ -176,8 +179,8 @@ function approveButtons(view: ViewState, call: CallRow, acts: PanelActions, appr
 }
 
 function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
-  const sent = view.ui.commandSent;
-  const act = actOn(view);
+  const locked = isLocked(view, call);
+  const act = actOn(view, call);
   const open = (kind: 'reject' | 'answer') => (): void =>
     acts.setState({ chosen: choiceOf(call), form: { kind, call: call.id } });
   if (view.model.tools.get(call.tool)?.for_person)
@@ -187,7 +190,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
   const calls = approvable(view);
   const all = button(t('Approve all'), {
     look: 'ghost right',
-    disabled: sent || calls.length < 2,
+    disabled: locked || calls.length < 2,
     key: 'all',
     tip: calls.length < 2 ? t('No other call waits') : t('Runs the %1 waiting calls with the arguments shown', calls.length),
     onclick: () => acts.send({ type: 'approve_all', calls })
@@ -200,7 +203,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
     again ? approve : approveButtons(view, call, acts, approve),
     call.following
       ? button(t('Approve, and %1 after it', call.following), {
-          key: 'following', disabled: sent,
+          key: 'following', disabled: locked,
           title: t(
             'Approves this call, and those after it that were approved with the same arguments. Calls that reach others, or may delete data, still wait.'
           ),
@@ -442,7 +445,7 @@ function otherCall(call: CallRow, view: ViewState, acts: PanelActions): HTMLElem
   const choose = (): void => acts.setState({ chosen: choiceOf(call), form: null });
   const edit = button(t('Edit'), {
     look: 'ghost small',
-    disabled: view.ui.commandSent,
+    disabled: isLocked(view, call),
     key: `edit ${call.id}`,
     label: t('Edit call %1, %2', call.step, oneLine(call.tool, 80)),
     icon: 'edited',
