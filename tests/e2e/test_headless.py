@@ -39,9 +39,7 @@ def notebook(folder: Path, options: str) -> None:
     write_notebook(Place("jupyterlab", "", folder), "a.ipynb", sources)
 
 
-@pytest.mark.parametrize(
-    "runner", ["nbconvert", pytest.param("papermill", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("runner", ["nbconvert", pytest.param("papermill", marks=pytest.mark.long)])
 def test_a_session_that_needs_a_person_ends_its_cell_in_one_clear_line(
     tmp_path: Path, runner: str
 ) -> None:
