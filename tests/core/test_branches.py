@@ -120,13 +120,6 @@ def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
     assert list(main.branch_names) == ["main"]
 
 
-def test_a_name_that_a_person_gave_is_given_to_no_other_branch() -> None:
-    main = session().name_branch("shape=slices (call 2)")
-    other = edited(main)
-    assert other.branch == "shape=slices (call 2) 2"
-    assert list(other.branch_names) == ["shape=slices (call 2)", "shape=slices (call 2) 2"]
-
-
 def test_names_and_what_is_hidden_are_there_after_a_reload(tmp_path: Path) -> None:
     main = session()
     edited(main).name_branch("mine")

@@ -423,22 +423,6 @@ def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
     assert prints_of(session) == [f"first {n}\nsecond {n}\n" for n in range(3)]
 
 
-def test_what_each_raises_is_its_own_failure() -> None:
-    @tool(read_only=True)
-    def divide(n: int) -> float:
-        """Divide by a number."""
-        if n == 3:
-            raise SystemExit("no")
-        return 6 / n
-
-    session = run_calls(divide, calls=[[("divide", {"n": n}) for n in range(4)]], jobs=4)
-    assert [call.status for call in session.calls] == ["failed", "succeeded", "succeeded", "failed"]
-    assert [call.error for call in session.calls][::3] == [
-        "ZeroDivisionError: division by zero",
-        "SystemExit: no",
-    ]
-
-
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 

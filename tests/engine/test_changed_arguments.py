@@ -20,8 +20,6 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.value_store import SETTING
-from jupyter_toolcall.tools.value_copies import private
-from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.example_tools import notes_of, results, run_calls
 
@@ -439,15 +437,6 @@ def test_an_instance_with_a_used_lock_is_passed_as_it_is_without_noise(
     gc.collect()
     assert [call.result for call in session.calls] == [2, 4]
     assert "ignored" not in capfd.readouterr().err
-
-
-def test_the_cells_of_a_table_are_the_copys_own() -> None:
-    frame = DataFrame({"a": [[1], [2]], "b": [1, 2]})
-    before = content_digest(frame)
-    copied, possible = private(frame)
-    copied.loc[0, "a"].append(9)
-    assert possible
-    assert content_digest(frame) == before != content_digest(copied)
 
 
 # -- which object it is ---------------------------------------------------------------------

@@ -202,16 +202,6 @@ def test_an_edit_starts_over_from_the_first_round(restaurant: Restaurant) -> Non
     assert waiting(edited) == [("call_1", "input required")]
 
 
-def test_nothing_runs_by_the_rounds_that_another_machine_recorded(restaurant: Restaurant) -> None:
-    session = restaurant.answered(ADA)
-    theirs = restaurant.restarted(session, own=False)
-    assert waiting(theirs.run()) == [("call_1", "unknown")]
-    assert waiting(restaurant.restarted(session, own=False).replay().run()) == [
-        ("call_1", "proposed")
-    ]
-    assert restaurant.ran == ["ask Monday"]
-
-
 def test_a_tool_may_ask_ten_times_and_not_more() -> None:
     def resume(state: int, responses: object, arguments: object) -> str:
         raise InputRequired({"more": InputRequest("More?")}, state + 1)

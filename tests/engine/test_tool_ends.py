@@ -383,18 +383,12 @@ def test_memory_is_what_is_on_disk_in_a_session_that_a_tool_runs_too() -> None:
     disk = Lines("finished")
 
     def outside() -> str:
-        model = Scripted([("send", {}), "Done."])
-        session = Session(
-            Toolbox(send), model, scheme="flat", approve="all", journal=Journal(disk)
-        ).ask("Go.")
-        inner.append(session)
-        return session.run().text
+        box, model, journal = Toolbox(send), Scripted([("send", {}), "Done."]), Journal(disk)
+        inner.append(Session(box, model, scheme="flat", approve="all", journal=journal))
+        return inner[0].tell("Go.").text
 
-    model = Scripted([("outside", {}), "Done."])
-    session = Session(Toolbox(outside), model, scheme="flat", approve="all").ask("Go.")
     with pytest.raises(KeyboardInterrupt):
-        session.run()
-    assert [call.status for call in session.calls] == ["interrupted"]
+        after(outside)
     assert [entry.id for entry in inner[0].journal] == disk.ids()
     assert [call.status for call in inner[0].calls] == ["succeeded"]
 
@@ -415,14 +409,20 @@ def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
         thread.join()
         return "approve", ""
 
-    model = Scripted([("send", {}), "Done."])
-    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
-        session.run()
-    assert [type(each) for each in seen] == [str]
+        asking(policy).run()
+    assert [type(result) for result in seen] == [str]
+
+
+def asking(policy: Any) -> Session:
+    """Return a session in which a policy is about to be asked."""
+    model = Scripted([("send", {}), "Done."])
+    return Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
 
 
 def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
+    began = time.monotonic()
+
     def policy(tool: Any, arguments: Any) -> tuple[Verdict, str]:
         for delay in (0.01, LONG + 0.1):
             threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
@@ -430,10 +430,8 @@ def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
             time.sleep(0.01)
         return "approve", ""
 
-    model, began = Scripted([("send", {}), "Done."]), time.monotonic()
-    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
-        session.run()
+        asking(policy).run()
     assert time.monotonic() - began < 30
     assert RAN == []
 
