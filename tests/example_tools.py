@@ -7,19 +7,35 @@ a value names the module of its class, so they can never move.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Session, tool
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import ModelError
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes.messages import Result, Results
 
 RAN: list[str] = []
 """The names of the tools that ran, in order."""
+
+
+def run_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
+    """Return a session in which a model made these calls, one a turn, and every one ran unasked."""
+    options = {"scheme": "flat", "approve": "all", **options}
+    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), **options).tell("Go.")
+
+
+def notes_of(session: Session) -> list[str]:
+    """Return the notes of all calls, such as where they ran."""
+    return [note for entry in session.journal for note in entry.meta.get("notes", ())]
+
+
+def prints_of(session: Session) -> list[str]:
+    """Return what calls printed, in the order in which they ended."""
+    return [entry.meta["prints"] for entry in session.journal if "prints" in entry.meta]
 
 
 # -- books --------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.contract_rows import BranchRow
+from tests.example_tools import run_calls
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,9 @@ SCRIPT: list[Any] = [
 ]
 
 
-def session(journal: Journal | None = None) -> Session:
-    made = Session(
-        Toolbox(Potato),
-        Scripted(SCRIPT),
-        scheme="flat",
-        inputs={"potato": Potato()},
-        approve="all",
-        journal=journal,
-    )
-    return made.tell("Slice it.")
+def session(journal: Journal | None = None, approve: str = "all") -> Session:
+    inputs = {"potato": Potato()}
+    return run_calls(Potato, calls=SCRIPT, inputs=inputs, journal=journal, approve=approve)
 
 
 def edited(of: Session, shape: str = "slices", call: int = 1) -> Session:
@@ -105,10 +99,8 @@ def test_a_name_goes_with_its_branch_when_that_grows() -> None:
 def test_an_unknown_or_taken_name_is_refused_in_one_line_with_the_nearest() -> None:
     main = session()
     slices = edited(main)
-    with pytest.raises(
-        UsageError,
-        match=r"no branch 'slice'; there are main, (shape=slices \(call 2\))\. Did you mean \1\?",
-    ):
+    text = r"no branch 'slice'; there are main, (shape=slices \(call 2\))\. Did you mean \1\?"
+    with pytest.raises(UsageError, match=text):
         main.checkout("slice")
     with pytest.raises(UsageError, match="a branch is called 'main' already; 'main 2' is free"):
         slices.name_branch("main")
@@ -128,13 +120,6 @@ def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
     assert list(main.branch_names) == ["main"]
 
 
-def test_a_name_that_a_person_gave_is_given_to_no_other_branch() -> None:
-    main = session().name_branch("shape=slices (call 2)")
-    other = edited(main)
-    assert other.branch == "shape=slices (call 2) 2"
-    assert list(other.branch_names) == ["shape=slices (call 2)", "shape=slices (call 2) 2"]
-
-
 def test_names_and_what_is_hidden_are_there_after_a_reload(tmp_path: Path) -> None:
     main = session()
     edited(main).name_branch("mine")
@@ -144,11 +129,8 @@ def test_names_and_what_is_hidden_are_there_after_a_reload(tmp_path: Path) -> No
     again.checkout("mine")
     assert list(again.branch_names) == ["main", "mine", "theirs"]
     rows = with_parsed_rows(again._repr_mimebundle_()[MIME])["rows"]
-    assert [(row["name"], row.get("hidden", False)) for row in rows["branches"]] == [
-        ("main", False),
-        ("mine", False),
-        ("theirs", True),
-    ]
+    shown = {row["name"]: row.get("hidden", False) for row in rows["branches"]}
+    assert shown == {"main": False, "mine": False, "theirs": True}
 
 
 def test_names_that_a_journal_brings_along_are_told_apart_and_cut() -> None:
@@ -187,30 +169,25 @@ def test_a_branch_is_named_by_what_makes_it_and_says_in_what_it_differs() -> Non
     ]
 
 
-def test_a_default_that_the_scheme_filled_in_is_no_change() -> None:
-    script = [("Potato_peel", {}), ("Potato_slice", {"shape": "sticks"}), "Done."]
-    main = Session(Toolbox(Potato), Scripted(script), inputs={"potato": Potato()}, approve="all")
-    main = main.tell("Slice it.")
-    assert edited(main, call=2).branch == "shape=slices (call 3)"
-    waits = Session(Toolbox(Potato), Scripted(script), inputs={"potato": Potato()}).tell("Go.")
-    waits = waits.decide(waits.pending[0].id).run()
-    done = waits.decide(waits.pending[0].id).run()
-    assert edited(done, call=2).branch == "shape=slices (call 3)"
-
-
+@pytest.mark.parametrize("decision", ["approve", "reject", "unasked"])
 @pytest.mark.parametrize("scheme", ["select", "current", "flat"])
-def test_an_edit_of_a_rejected_call_is_named_by_what_the_person_changed(scheme: str) -> None:
-    script: list[Any] = [("Potato_peel", {}), ("Potato_slice", {"shape": "sticks"}), "Done."]
-    script = [("_use_Potato", {"id": "Potato#1"}), *script] if scheme == "current" else script
-    main = Session(Toolbox(Potato), Scripted(script), inputs={"potato": Potato()}, scheme=scheme)
-    main = main.tell("Slice it.")
-    main.decide(main.pending[0], "approve").run()
-    [waiting] = main.pending
-    main.decide(waiting, "reject").run()
-    other = main.edit(waiting, shape="slices").run()
-    assert other.branch == f"shape=slices (call {waiting.step})"
-    both = main.edit(waiting, Potato="Potato#1", shape="slices").run()
-    assert both.branch == f"Potato=Potato#1, shape=slices (call {waiting.step})"
+def test_an_edit_is_named_by_what_the_person_changed_and_not_by_what_the_scheme_filled_in(
+    scheme: str, decision: Any
+) -> None:
+    calls: list[Any] = [("Potato_peel", {}), ("Potato_slice", {"shape": "sticks"})]
+    calls = [("_use_Potato", {"id": "Potato#1"}), *calls] if scheme == "current" else calls
+    approve, inputs = "all" if decision == "unasked" else "ask", {"potato": Potato()}
+    main = run_calls(Potato, calls=calls, inputs=inputs, scheme=scheme, approve=approve)
+    while main.pending:
+        main.decide(
+            main.pending[0], decision if main.calls[-1].tool == "Potato_slice" else "approve"
+        )
+        main.run()
+    call = main.calls[-1]
+    other = main.edit(call, shape="slices").run()
+    assert other.branch == f"shape=slices (call {call.step})"
+    both = main.edit(call, Potato="Potato#1", shape="slices").run()
+    assert both.branch == f"Potato=Potato#1, shape=slices (call {call.step})"
     assert other.calls[-1].status == both.calls[-1].status == "succeeded"
 
 
@@ -220,9 +197,8 @@ def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers(
     def model(request: Request) -> Reply:
         return Scripted([next(replies, "Well.")] * 9)(request)
 
-    main = Session(
-        Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()}, approve="all"
-    ).tell("Slice it.")
+    inputs = {"potato": Potato()}
+    main = Session(Toolbox(Potato), model, scheme="flat", inputs=inputs, approve="all").tell("Go.")
     forked = main.fork(main.calls[0]).run()
     third = main.fork(main.calls[0])
     assert third.branch == "fork after call 1 2"
@@ -406,6 +382,9 @@ def test_the_panel_names_hides_and_shows_and_is_told_all_of_it() -> None:
     main = session()
     drive, panel = driven(edited(main))
     left, here = panel.rows.branches
+    entries = len(main.journal)
+    for command in ({"type": "compare", "left": left.id}, {"type": "show_request", "turn": 1}):
+        obeyed(drive, right=here.id, **command)
     obeyed(drive, type="name_branch", branch=here.id, name="mine")
     assert [row.name for row in panel.rows.branches] == ["main", "mine"]
     obeyed(drive, type="name_branch", branch=left.id, name="as asked")
@@ -421,6 +400,7 @@ def test_the_panel_names_hides_and_shows_and_is_told_all_of_it() -> None:
     assert "on show" in panel.refused
     obeyed(drive, type="hide_branch", branch=left.id, hidden=False)
     assert any(row.branch == left.id for row in panel.rows.calls)
+    assert len(main.journal) == entries
 
 
 def test_names_from_elsewhere_reach_the_panel_when_it_is_brought_up_to_date() -> None:
@@ -433,8 +413,7 @@ def test_names_from_elsewhere_reach_the_panel_when_it_is_brought_up_to_date() ->
 
 
 def test_a_session_that_other_code_continues_is_shown_as_it_stands() -> None:
-    box, script = Toolbox(Potato), Scripted(SCRIPT)
-    waits = Session(box, script, scheme="flat", inputs={"potato": Potato()}).tell("Slice it.")
+    waits = session(approve="ask")
     drive, panel = driven(waits)
     drive.publish("waiting")
     while waits.pending:
@@ -452,21 +431,6 @@ def test_a_session_that_other_code_continues_is_shown_as_it_stands() -> None:
     assert len(panel.told) == before
 
 
-def test_naming_and_comparing_start_nothing() -> None:
-    box, script = Toolbox(Potato), Scripted(SCRIPT)
-    waits = Session(box, script, scheme="flat", inputs={"potato": Potato()}).tell("Slice it.")
-    drive, _ = driven(waits)
-    entries = len(waits.journal)
-    for wish in (
-        {"type": "name_branch", "branch": waits.head, "name": "mine"},
-        {"type": "compare", "left": waits.head, "right": waits.head},
-        {"type": "show_request", "turn": 1},
-    ):
-        obeyed(drive, **wish)
-    assert len(waits.journal) == entries
-    assert waits.branch == "mine"
-
-
 def test_what_a_panel_is_told_of_two_branches_says_how_their_values_differ() -> None:
     drive, panel = driven(edited(session()))
     left, here = panel.rows.branches
@@ -478,15 +442,13 @@ def test_what_a_panel_is_told_of_two_branches_says_how_their_values_differ() -> 
     assert said
     for (one, other), parts in said:
         assert {one, other} <= ids
-        assert [(part.name, part.left, part.right) for part in parts] == [
-            ("cut", '"sticks"', '"slices"')
-        ]
+        (part,) = parts
+        assert (part.name, part.left, part.right) == ("cut", '"sticks"', '"slices"')
     obeyed(drive, type="compare", left=here.id, right=left.id)
     turned = panel.told[-1]
     assert isinstance(turned, Delta)
-    assert [row.id.split(" ")[::-1] for row in turned.rows.differences] == [
-        pair for pair, _ in said
-    ]
+    pairs = [row.id.split(" ")[::-1] for row in turned.rows.differences]
+    assert pairs == [pair for pair, _ in said]
     saved = drive.whole()
     compared = tuple(row for row in saved.differences if not row.id.startswith("change "))
     assert compared == told.rows.differences
@@ -561,7 +523,6 @@ def test_the_rows_of_a_branch_and_of_what_it_shares_are_all_its_calls(
         if not (branch.current or branch.shares):
             continue
         state = state_at(shown.journal, branch.id)
-        wanted = {
+        assert made_of(rows, branch) == {
             call.step: (call.tool, call.status, dict(call.arguments)) for call in state.all_calls()
         }
-        assert made_of(rows, branch) == wanted

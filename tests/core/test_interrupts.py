@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,15 +88,9 @@ def test_an_interrupted_async_tool_is_cancelled_at_once() -> None:
     assert session.run().text == "done"
 
 
-def ask(session: Session, text: str) -> Session:
-    return session.ask(text)
-
-
-def ask_in_a_cell(session: Session, text: str) -> Session:
-    return add_prompt(session, text, fresh=False)
-
-
-@pytest.mark.parametrize("asks", [ask, ask_in_a_cell])
+@pytest.mark.parametrize(
+    "asks", [Session.ask, lambda session, text: add_prompt(session, text, fresh=False)]
+)
 def test_a_new_prompt_after_an_interrupt_records_that_the_other_calls_did_not_run(
     asks: Callable[[Session, str], Session],
 ) -> None:
@@ -115,23 +110,19 @@ def test_a_new_prompt_after_an_interrupt_records_that_the_other_calls_did_not_ru
     session.checkout(session.branches[-1])
     session = asks(session, "Something else.").run()
     assert (session.text, ran) == ("one", [])
-    assert [str(call.outcome) for call in session.calls] == [
-        str(Interrupted()),
-        str(Interrupted(ran=False)),
-    ]
+    assert [call.outcome for call in session.calls] == [Interrupted(), Interrupted(ran=False)]
 
 
 def test_an_interrupt_in_the_model_leaves_nothing_behind() -> None:
-    turns: list[Reply] = []
+    turns = [Reply("done")]
 
     def model(request: Request) -> Reply:
-        turns.append(Reply("done"))
-        if len(turns) == 1:
+        if turns:
+            turns.pop()
             raise KeyboardInterrupt
-        return turns[-1]
+        return Reply("done")
 
-    session = Session(Toolbox(), model)
-    session.ask("go")
+    session = Session(Toolbox(), model).ask("go")
     count = len(session.journal)
     with pytest.raises(KeyboardInterrupt):
         session.run()
@@ -147,29 +138,17 @@ def test_an_interrupt_at_any_function_call_leaves_a_session_that_continues() -> 
         return Potato(potato.mass + by)
 
     def make() -> Session:
-        return Session(
-            Toolbox(work),
-            Scripted(
-                [
-                    ("work", {"potato": "$Potato", "by": 1}),
-                    [
-                        ("work", {"potato": "$Potato", "by": 2}),
-                        ("work", {"potato": "Potato#9", "by": 3}),
-                    ],
-                    "done",
-                ]
-            ),
-            scheme="flat",
-            approve="all",
-            inputs={"potato": Potato(1)},
-        ).ask("go")
+        calls = [("work", {"potato": n, "by": by}) for by, n in ((2, "$Potato"), (3, "Potato#9"))]
+        model = Scripted([("work", {"potato": "$Potato", "by": 1}), calls, "done"])
+        inputs = {"potato": Potato(1)}
+        return Session(Toolbox(work), model, scheme="flat", approve="all", inputs=inputs).ask("go")
 
-    calls = _count(make())
+    calls = interrupted_at(make(), sys.maxsize)
     assert calls > 500
     for point in range(0, calls, 7):
         session = make()
         ran.clear()
-        _interrupted_at(session, point)
+        interrupted_at(session, point)
         assert Journal.loads(session.journal.dumps()).dumps() == session.journal.dumps()
         for _ in range(5):
             session.run()
@@ -179,50 +158,34 @@ def test_an_interrupt_at_any_function_call_leaves_a_session_that_continues() -> 
         assert session.text == "done"
         assert session.calls[-1].status == "failed"
         # What ran twice was interrupted in its run, and a person said so.
-        assert len(ran) <= 3
-        started = [
-            e.event for e in session.journal.path(session.head) if isinstance(e.event, Started)
-        ]
-        assert len(ran) <= len(started)
+        path = session.journal.path(session.head)
+        assert len(ran) <= min(3, sum(isinstance(entry.event, Started) for entry in path))
 
 
-def _count(session: Session) -> int:
-    seen = [0]
-
-    def note(frame: Any, event: str, arg: Any) -> None:
-        if event == "call" and "jupyter_toolcall" in frame.f_code.co_filename:
-            seen[0] += 1
-
-    sys.setprofile(note)
-    try:
-        session.run()
-    finally:
-        sys.setprofile(None)
-    return seen[0]
-
-
-def _interrupted_at(session: Session, point: int) -> None:
-    seen = [0]
+def interrupted_at(session: Session, point: int) -> int:
+    """Run a session, and interrupt it at a call of a function; return how many calls there were."""
+    seen = 0
 
     def strike(frame: Any, event: str, arg: Any) -> None:
+        nonlocal seen
         if event == "call" and "jupyter_toolcall" in frame.f_code.co_filename:
-            seen[0] += 1
+            seen += 1
             # What a generator raises while it is closed is lost in any program. No signal is
             # raised where a hold begins or ends: its handler waits for the next place.
             atomic = (Hold.__enter__.__code__, Hold.__exit__.__code__)
             generator = frame.f_code.co_flags & inspect.CO_GENERATOR
-            if seen[0] >= point and frame.f_code not in atomic and not generator:
+            if seen >= point and frame.f_code not in atomic and not generator:
                 sys.setprofile(None)
                 raise KeyboardInterrupt
 
     sys.setprofile(strike)
     try:
-        session.run()
-    except KeyboardInterrupt:
-        pass
+        with suppress(KeyboardInterrupt):
+            session.run()
     finally:
         sys.setprofile(None)
     assert Hold.innermost is None
+    return seen
 
 
 # -- a kernel that died ---------------------------------------------------------------------
@@ -243,16 +206,21 @@ class World:
         self.box = Toolbox(work)
         self.model = Scripted([("work", {"potato": "$Potato"}), "done"])
 
-    def die(self) -> None:
-        """Leave a journal whose last entry is a start."""
-        session = Session(
-            self.box, self.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
-        ).tell("go")
+    def run(self) -> Session:
+        """Return a session that has ended, and is saved."""
+        options: dict[str, Any] = {"approve": "all", "inputs": {"potato": Potato(1)}}
+        session = Session(self.box, self.model, scheme="flat", **options).tell("go")
         session.save(self.path)
+        return session
+
+    def die(self) -> World:
+        """Leave a journal whose last entry is a start."""
+        self.run()
         written = self.path.read_text().splitlines(keepends=True)
         last = next(i for i, line in enumerate(written) if '"started"' in line)
         self.path.write_text("".join(written[: last + 1]))
         self.ran = 0
+        return self
 
     def load(self, **options: Any) -> Session:
         given = {"inputs": {"potato": Potato(1)}, "approve": "all", **options}
@@ -261,9 +229,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    made = World(tmp_path / "journal.jsonl")
-    made.die()
-    return made
+    return World(tmp_path / "journal.jsonl").die()
 
 
 def test_what_started_and_never_finished_is_unknown_and_is_not_run_again(world: World) -> None:
@@ -317,17 +283,16 @@ def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_aga
     assert (session.replay(fresh=True).run().head, world.ran) == (session.head, 2 * runs)
 
 
-def test_an_idempotent_tool_runs_again_unasked(tmp_path: Path) -> None:
-    world = World(tmp_path / "journal.jsonl", idempotent=True)
-    world.die()
-    session = world.load().run()
-    assert (world.ran, session.pending, session.text) == (1, (), "done")
-
-
 @pytest.mark.parametrize("approve", ["none", "read-only", "ask", "all"])
-def test_an_idempotent_tool_that_is_another_one_by_now_waits(tmp_path: Path, approve: str) -> None:
-    world = World(tmp_path / "journal.jsonl", idempotent=True)
-    world.die()
+def test_an_idempotent_tool_runs_again_unless_it_or_its_inputs_changed(
+    tmp_path: Path, approve: str
+) -> None:
+    world = World(tmp_path / "journal.jsonl", idempotent=True).die()
+    assert [call.status for call in world.load(inputs={}).run().pending] == ["unknown"]
+    assert world.ran == 0
+    again = world.load().run()
+    assert (world.ran, again.pending, again.text) == (1, (), "done")
+    world.ran = 0
 
     @tool(idempotent=True)
     def work(potato: Potato) -> Potato:
@@ -340,13 +305,6 @@ def test_an_idempotent_tool_that_is_another_one_by_now_waits(tmp_path: Path, app
     assert [(call.id, call.status) for call in session.pending] == [("call_1", "unknown")]
     assert world.ran == 0
     assert session.decide("call_1").run().calls[0].object == "Potato#2"
-
-
-def test_an_idempotent_tool_without_its_inputs_waits(tmp_path: Path) -> None:
-    world = World(tmp_path / "journal.jsonl", idempotent=True)
-    world.die()
-    assert [call.status for call in world.load(inputs={}).run().pending] == ["unknown"]
-    assert world.ran == 0
 
 
 def test_a_loaded_session_without_its_inputs_says_which_to_give(world: World) -> None:
@@ -362,43 +320,33 @@ def test_a_file_that_is_no_journal_or_is_damaged_is_named_with_what_there_is_to_
     world: World, tmp_path: Path
 ) -> None:
     whole = world.path.read_text().splitlines(keepends=True)
-    world.path.write_text("".join([*whole[:-1], whole[-1].replace("call_1", "call_2")]))
-    with pytest.raises(BrokenJournal, match=rf"journal.jsonl: line {len(whole)} .*alone loads"):
-        world.load()
+    damaged = [*whole[:-1], whole[-1].replace("call_1", "call_2")]
+    for text, said in (
+        ("".join(damaged), rf"journal.jsonl: line {len(whole)} .*alone loads"),
+        ("root:x:0\n", r"journal\.jsonl: this is no journal"),
+        ("{}\n", "this is no journal of a session"),
+        ("", "holds no session"),
+    ):
+        world.path.write_text(text)
+        with pytest.raises(BrokenJournal, match=said):
+            world.load()
     world.path.write_text("".join(whole[:-1]))
     assert world.load().calls[0].status == "proposed"
-    world.path.write_text("root:x:0\n")
-    with pytest.raises(BrokenJournal, match=r"journal\.jsonl: this is no journal"):
-        world.load()
     with pytest.raises(UsageError, match=r"nowhere/s\.jsonl: there is no folder"):
         Session(world.box).save(tmp_path / "nowhere" / "s.jsonl")
-    assert [each.name for each in tmp_path.iterdir()] == ["journal.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.jsonl"]
 
 
 def test_values_come_back_by_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, "0")
     world = World(tmp_path / "journal.jsonl")
-    session = Session(
-        world.box, world.model, scheme="flat", approve="all", inputs={"potato": Potato(1)}
-    ).tell("go")
-    session.save(world.path)
-    loaded = world.load()
+    session, loaded = world.run(), world.load()
     assert (loaded.head, loaded.state) == (session.head, session.state)
     assert all(map(CallRecord.same_facts, loaded.state.all_calls(), session.state.all_calls()))
     with pytest.raises(Absent, match=r"call_1 made.*session.replay\(\).run\(\)"):
         loaded["Potato#2"]
     again = loaded.replay().run()
     assert (again["Potato#2"].mass, again.head, world.ran) == (2, session.head, 2)
-
-
-def test_a_file_that_is_no_session_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_text("")
-    with pytest.raises(BrokenJournal, match="holds no session"):
-        Session.load(path, Toolbox())
-    path.write_text("{}\n")
-    with pytest.raises(BrokenJournal, match="this is no journal of a session"):
-        Session.load(path, Toolbox())
 
 
 def test_events_that_cannot_follow_one_another_are_refused(world: World) -> None:

@@ -16,12 +16,9 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import HEADER, Entry, Label, When
 
 texts = st.text(max_size=5)
+floats = st.floats(allow_nan=False, allow_infinity=False)
 data = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts,
+    st.none() | st.booleans() | st.integers() | floats | texts,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
     max_leaves=4,
 )
@@ -163,20 +160,6 @@ def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_don
     assert written == [when for *_, when in said]
 
 
-def test_each_prefix_is_folded_once() -> None:
-    folded: list[str] = []
-
-    def count(so_far: int, entry: Entry) -> int:
-        folded.append(entry.id)
-        return so_far + 1
-
-    journal, head = Journal(), None
-    for number in range(100):
-        head = journal.append(head, facts.Asked(str(number))).id
-        assert journal.fold(head, count, 0) == number + 1
-    assert len(folded) == 100
-
-
 def test_an_entry_that_is_not_there_is_named() -> None:
     with pytest.raises(UnknownEntry, match="'nothing'"):
         Journal()["nothing"]
@@ -226,10 +209,7 @@ def test_what_a_branch_is_called_is_kept_beside_the_entries_and_is_part_of_no_di
     lines: list[str] = []
     journal = Journal(lambda line, when: lines.append(line))
     first = journal.append(None, facts.Opened())
-    left, right = (
-        journal.append(first.id, facts.Asked("a")),
-        journal.append(first.id, facts.Asked("b")),
-    )
+    left, right = (journal.append(first.id, facts.Asked(text)) for text in "ab")
     ids, written = [entry.id for entry in journal], len(lines)
     journal.label(right.id, Label("with skin"))
     journal.label(right.id, Label("with skin"))

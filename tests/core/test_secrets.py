@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import ViewRows
 from tests.environments import ENVIRONMENTS
+from tests.example_tools import run_calls
 
 CANARY = "sk-canary-0123456789abcdef"
 NAME = "SOME_API_KEY"
@@ -40,25 +42,41 @@ class Letter:
     text: str
 
 
-@dataclass
-class Post:
-    """Tools that keep what they really got."""
+class Spy:
+    """A model that notes what it is sent."""
 
-    got: list[Any]
+    def __init__(self, *replies: Any) -> None:
+        self.told: list[Request] = []
+        self.script = Scripted([*replies])
 
-    @property
-    def toolbox(self) -> Toolbox:
-        got = self.got
+    def __call__(self, request: Request) -> Reply | None:
+        self.told.append(request)
+        return self.script(request)
 
-        def post(text: str, how: str = "return") -> str:
-            """Post a text."""
-            got.append(text)
-            print(f"posted {text}")
-            if how == "raise":
-                raise ValueError(f"401 with {text}")
-            return f"posted: {text}"
 
-        return Toolbox(post)
+def post_box(got: list[Any]) -> Toolbox:
+    """Return tools that note what they really got."""
+
+    def post(text: str, how: str = "return") -> str:
+        """Post a text."""
+        got.append(text)
+        print(f"posted {text}")
+        if how == "raise":
+            raise ValueError(f"401 with {text}")
+        return f"posted: {text}"
+
+    def write(to: str) -> Letter:
+        """Write it down in an object."""
+        return Letter(f"dear {to}, {CANARY}")
+
+    return Toolbox(post, write, Letter)
+
+
+def posting(*script: Any, **options: Any) -> tuple[Session, list[Any]]:
+    """Return a session with a tool that posts texts, and what that tool gets."""
+    got = list[Any]()
+    model = Scripted([*script, "done"])
+    return Session(post_box(got), options.pop("model", model), scheme="flat", **options), got
 
 
 @pytest.fixture
@@ -67,29 +85,9 @@ def canary(monkeypatch: pytest.MonkeyPatch) -> str:
     return CANARY
 
 
-def leak(how: str) -> str:
-    """Give the secret away in one of many ways."""
-    if how == "raise":
-        raise ValueError(f"401 with {CANARY}")
-    print(f"printing {CANARY}")
-    return f"the key is {CANARY}"
-
-
-def write(to: str) -> Letter:
-    """Write it down in an object."""
-    return Letter(f"dear {to}, {CANARY}")
-
-
 def send(text: str) -> int:
     """Send a text."""
     return len(text)
-
-
-def bundled(session: Session) -> str:
-    """Return what a cell leaves in its notebook."""
-    root = session.journal.path(session.head)[0].id
-    rows = ViewRows().whole(session.cursor, SessionRow())
-    return json.dumps(mime_bundle(session.cursor, rows, root))
 
 
 def kept(session: Session, tmp_path: Path) -> Iterator[tuple[str, str]]:
@@ -97,7 +95,9 @@ def kept(session: Session, tmp_path: Path) -> Iterator[tuple[str, str]]:
     yield "journal", session.journal.dumps()
     session.save(tmp_path / "saved.jsonl")
     yield "file", (tmp_path / "saved.jsonl").read_text()
-    yield "notebook", bundled(session)
+    root = session.journal.path(session.head)[0].id
+    rows = ViewRows().whole(session.cursor, SessionRow())
+    yield "notebook", json.dumps(mime_bundle(session.cursor, rows, root))
     yield "messages", repr(session.requests)
     for name in FORMATS:
         yield name, session.export(tmp_path / name, to=name).read_text()
@@ -234,33 +234,28 @@ def test_ordinary_outputs_are_unchanged_under_a_real_environment(
 def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_shown(
     canary: str, tmp_path: Path
 ) -> None:
-    post, told = Post([]), list[Request]()
-    turns: list[Any] = [
+    model = Spy(
         [f"I use {canary}.", ("post", {"text": canary})],
         [("post", {"text": f"key={canary}", "how": "raise"})],
+        ("write", {"to": "you"}),
         f"Done with {canary}",
-    ]
-    script = Scripted(turns)
-
-    def model(request: Request) -> Reply | None:
-        told.append(request)
-        return script(request)
-
-    session = Session(post.toolbox, model, scheme="flat", system=f"The key is {canary}.")
+    )
+    session, got = posting(model=model, system=f"The key is {canary}.")
     session.tell(f"Post {canary}.")
     session.decide("call_1", reason=f"since {canary}").run()
     session.decide("call_2", "edit", arguments={"text": f"{canary}!", "how": "raise"}).run()
+    session.decide("call_3").run()
     # The tools got the value, and so did the model of what the person and itself had said.
-    assert post.got == [canary, f"{canary}!"]
-    last = told[-1]
+    assert got == [canary, f"{canary}!"]
+    last = model.told[-1]
     assert canary in last.system
     said = [message for message in last.messages if not isinstance(message, Results)]
-    assert len(said) == 3
-    assert all(canary in repr(message) for message in said)
-    # What tools came to is told with the marker.
+    assert [canary in repr(message) for message in said] == [True, True, True, False]
+    # What tools came to is told with the marker; the live value is as it was made.
     came = [message for message in last.messages if isinstance(message, Results)]
     assert canary not in repr(came)
     assert MARKER in repr(came)
+    assert canary in session["Letter#1"].text
     session.name_branch(f"with {canary}")
     for what, text in kept(session, tmp_path):
         assert canary not in text, what
@@ -276,9 +271,9 @@ def test_base64_of_a_secret_is_hidden_whatever_stands_before_it(before: str, can
 
 
 def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
-    post, sent = Post([]), list[Any]()
+    sent = list[Any]()
     turns = [[f"I use {canary}.", ("post", {"text": canary})], f"Done with {canary}"]
-    session = Session(post.toolbox, Scripted(turns), scheme="flat")
+    session, got = posting(*turns)
 
     def tell(notice: Notice) -> None:
         sent.append(sendable_data(notice))
@@ -293,7 +288,7 @@ def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
     drive.session = drive.session.decide("call_1").run()
     drive.publish("failed", detail=f"401 {canary}")
     drive.greet()
-    assert post.got == [canary]
+    assert got == [canary]
     assert canary not in json.dumps(sent)
     assert MARKER in json.dumps(sent)
 
@@ -302,32 +297,16 @@ def test_what_a_model_says_of_a_secret_when_it_fails_is_hidden(canary: str) -> N
     def down(request: Request) -> Reply:
         raise ModelError(f"401: the key {canary} is not valid")
 
-    session = Session(Toolbox(leak), down, scheme="flat")
+    session, _ = posting(model=down)
     with pytest.raises(ModelError) as caught:
         session.tell("Go.")
     assert str(caught.value) == f"401: the key {MARKER} is not valid"
 
 
-def test_a_secret_of_the_environment_is_in_no_artefact_and_is_told_to_no_model(
-    canary: str, tmp_path: Path
-) -> None:
-    turns = [("leak", {"how": "return"}), ("leak", {"how": "raise"}), ("write", {"to": "you"})]
-    session = Session(
-        Toolbox(leak, write, Letter), Scripted([*turns, "done"]), scheme="flat", approve="all"
-    )
-    session.tell("Go.")
-    told = repr(list(session.cursor.request.messages))
-    assert canary not in session.journal.dumps() + bundled(session) + told
-    assert MARKER in session.journal.dumps()
-    assert MARKER in told
-    # The live value is the analyst's own, and is as it was made.
-    assert canary in session["Letter#1"].text
-
-
 def test_a_secret_in_the_id_or_the_tool_of_a_call_is_hidden(canary: str) -> None:
-    calls = (Call(canary, "leak", {"how": "return"}), Call(canary, canary, {}))
+    calls = (Call(canary, "post", {"text": "x"}), Call(canary, canary, {}))
     replies = [Reply("", calls, "tools"), Reply("", calls, "tools"), Reply("done")]
-    session = Session(Toolbox(leak), lambda _: replies.pop(0), scheme="flat", approve="all")
+    session, _ = posting(model=lambda _: replies.pop(0), approve="all")
     session.tell("Go.")
     assert canary not in session.journal.dumps()
     assert len(session.calls) == 4
@@ -343,7 +322,7 @@ def test_what_the_provider_sent_goes_back_as_it_came(monkeypatch: pytest.MonkeyP
         told.append(request)
         return Reply("one", raw=raw) if not request.turn else Reply("two")
 
-    session = Session(Toolbox(leak), model, scheme="flat").tell("One.").tell("Two.")
+    session = posting(model=model)[0].tell("One.").tell("Two.")
     assert value not in json.loads(json.dumps(session.journal.dumps()))
     assert [m.raw for m in told[-1].messages if hasattr(m, "raw")] == [raw]
 
@@ -356,84 +335,57 @@ def test_a_marker_that_a_model_writes_beside_a_real_secret_is_never_a_value(
 ) -> None:
     monkeypatch.setenv("OTHER_TOKEN", "other-9876543210-fedcba")
     text = f"{canary} {MARKER} {{secret:OTHER_TOKEN}}"
-    post = Post([])
-    session = Session(
-        post.toolbox, Scripted([("post", {"text": text}), "done"]), scheme="flat", approve="all"
-    )
+    session, got = posting(("post", {"text": text}), approve="all")
     session.tell(f"Post {MARKER}.")
-    assert post.got == [text]
+    assert got == [text]
     assert canary not in session.journal.dumps()
     assert "other-9876543210" not in session.journal.dumps()
 
 
-def test_a_prompt_in_which_somebody_wrote_a_marker_is_sent_as_it_is(canary: str) -> None:
-    told = list[Request]()
-
-    def model(request: Request) -> Reply:
-        told.append(request)
-        return Reply("done")
-
-    Session(Toolbox(leak), model, scheme="flat", system=MARKER).tell(f"Post {MARKER}.")
-    assert canary not in repr(told)
-    assert MARKER in repr(told[0].messages[0])
-
-
-def test_a_marker_that_a_person_writes_in_an_edit_is_never_a_value(canary: str) -> None:
-    post = Post([])
-    session = Session(post.toolbox, Scripted([("post", {"text": "x"}), "done"]), scheme="flat")
-    session.tell("Post.").decide("call_1", "edit", arguments={"text": MARKER}).run()
-    assert post.got == [MARKER]
-
-
-def as_from_elsewhere(text: str) -> str:
-    """Return a journal as another machine's: nobody here sealed it."""
-    return Journal.loads(text).dumps()
+def test_a_marker_that_a_person_writes_in_a_prompt_or_an_edit_is_never_a_value(canary: str) -> None:
+    model = Spy(("post", {"text": "x"}), "done")
+    session, got = posting(model=model, system=MARKER)
+    session.tell(f"Post {MARKER}.").decide("call_1", "edit", arguments={"text": MARKER}).run()
+    assert got == [MARKER]
+    assert canary not in repr(model.told)
+    assert MARKER in repr(model.told[0].messages[0])
 
 
 @pytest.mark.parametrize("approve", ["all", "ask"])
 @pytest.mark.parametrize("decided", ["", "approve", "edit"])
 @pytest.mark.parametrize("replays", [False, True])
 def test_a_journal_from_elsewhere_gets_no_value_by_saying_that_its_markers_stand_for_one(
-    canary: str, approve: str, decided: str, replays: bool, tmp_path: Path
+    canary: str, approve: str, decided: Any, replays: bool, tmp_path: Path
 ) -> None:
-    post = Post([])
-    first = Session(
-        post.toolbox, Scripted([("post", {"text": canary})]), scheme="flat", system=canary
-    ).tell(f"Post {canary}.")
-    if decided == "approve":
-        first.decide("call_1")
-    elif decided == "edit":
-        first.decide("call_1", "edit", arguments={"text": f"{canary}!"})
-    (tmp_path / "a.jsonl").write_text(as_from_elsewhere(first.journal.dumps()))
-    told = list[Request]()
-
-    def model(request: Request) -> Reply:
-        told.append(request)
-        return Reply("done")
-
-    again = Session.load(tmp_path / "a.jsonl", post.toolbox, model, approve=approve)
+    first, got = posting(("post", {"text": canary}), system=canary)
+    first.tell(f"Post {canary}.")
+    if decided:
+        changed = {"text": f"{canary}!"} if decided == "edit" else None
+        first.decide("call_1", decided, arguments=changed)
+    # As another machine's: nobody here sealed it.
+    (tmp_path / "a.jsonl").write_text(Journal.loads(first.journal.dumps()).dumps())
+    model = Spy("The first reply is recorded.", "done")
+    again = Session.load(tmp_path / "a.jsonl", first.toolbox, model, approve=approve)
     session = again.replay() if replays else again
     with pytest.raises(ToolcallError, match="another computer recorded"):
         session.run().decide("call_1").run().decide("call_1").run()
-    assert post.got == []
+    assert got == []
     # A person may still write the value, and then it runs.
     session = again.decide("call_1", "edit", arguments={"text": canary}).run()
-    assert (post.got, session.text) == ([canary], "done")
+    assert (got, session.text) == ([canary], "done")
     assert canary not in again.journal.dumps()
-    assert canary not in repr([told[0].system, told[0].messages[0]])
+    assert canary not in repr([model.told[0].system, model.told[0].messages[0]])
 
 
 def test_an_argument_with_a_secret_stays_one_where_a_person_edits_another(canary: str) -> None:
-    post = Post([])
-    session = Session(post.toolbox, Scripted([("post", {"text": canary}), "done"]), scheme="flat")
+    session, got = posting(("post", {"text": canary}))
     session.tell("Post.")
     shown = session.pending[0].arguments
     assert shown["text"] == MARKER
     arguments = {**shown, "how": "return", "text": f"{MARKER}, twice: {MARKER}"}
     session.decide("call_1", "edit", arguments=arguments).run()
-    assert post.got == [f"{canary}, twice: {canary}"]
     again = session.edit("call_1", how="raise").run()
-    assert post.got[1:] == [f"{canary}, twice: {canary}"]
+    assert got == [f"{canary}, twice: {canary}"] * 2
     assert canary not in again.journal.dumps()
 
 
@@ -442,82 +394,50 @@ def test_an_argument_with_a_secret_stays_one_where_a_person_edits_another(canary
 MISSING = f"The environment variable {NAME} is not set. Set it and run the cell again."
 
 
-def approved(text: str) -> tuple[Post, Session]:
-    """Return what will get a text, and a session in which that call is approved."""
-    post, script = Post([]), Scripted([("post", {"text": text}), "done"])
-    session = Session(post.toolbox, script, scheme="flat").tell("Post.")
-    return post, session.decide("call_1")
+def approved(text: str) -> tuple[Session, list[Any]]:
+    """Return a session in which a text will be posted, and what gets it."""
+    session, got = posting(("post", {"text": text}))
+    return session.tell("Post.").decide("call_1"), got
 
 
-def test_a_call_waits_for_a_variable_that_is_not_set_and_runs_once_it_is(
-    canary: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_call_and_a_prompt_wait_for_a_variable_that_is_not_set_and_run_once_it_is(
+    canary: str, is_asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post, session = approved(canary)
+    model = Spy("done")
+    asked = posting(model=model)[0].ask(f"Post {canary}."), model.told
+    session, got = asked if is_asked else approved(canary)
     count = len(session.journal)
     monkeypatch.delenv(NAME)
-    with pytest.raises(ToolcallError) as caught:
-        session.run()
-    assert str(caught.value) == MISSING
-    assert (post.got, len(session.journal)) == ([], count)
-    monkeypatch.setenv(NAME, canary)
-    assert session.run().text == "done"
-    assert post.got == [canary]
-
-
-def test_a_panel_says_which_variable_is_not_set(
-    canary: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent = list[Notice]()
-    post, session = approved(canary)
-    monkeypatch.delenv(NAME)
-    drive = PanelController(session, sent.append)
-    with pytest.raises(ToolcallError, match=f"{NAME} is not set"):
+    drive = PanelController(session, list[Notice]().append)
+    with pytest.raises(ToolcallError, match=f"^{re.escape(MISSING)}$"):
         drive.run_to_pause()
     (row,) = drive.whole().session
-    assert (row.phase, row.detail, post.got) == ("failed", MISSING, [])
+    assert (row.phase, row.detail) == ("failed", MISSING)
+    assert (got, len(session.journal)) == ([], count)
+    monkeypatch.setenv(NAME, canary)
+    assert session.run().text == "done"
+    assert canary in repr(got)
 
 
 def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(canary: str) -> None:
-    post = Post([])
-    session = Session(post.toolbox, "person", scheme="flat", approve="all").ask("Post.")
-    drive = PanelController(session, lambda notice: None)
+    session, got = posting(model="person", approve="all")
+    drive = PanelController(session.ask("Post."), lambda notice: None)
     drive.run_to_pause()
-    written = {"tool": "post", "arguments": {"text": canary}}
-    drive.receive({"type": "draft", "calls": [written]})
-    asyncio.run(drive.resume())
-    shown = {"tool": "post", "arguments": {"text": MARKER}}
-    drive.receive({"type": "say", "text": "", "calls": [shown]})
-    asyncio.run(drive.resume())
-    assert post.got == [canary]
+    for text, command in ((canary, {"type": "draft"}), (MARKER, {"type": "say", "text": ""})):
+        drive.receive({**command, "calls": [{"tool": "post", "arguments": {"text": text}}]})
+        asyncio.run(drive.resume())
+    assert got == [canary]
     assert CANARY not in drive.session.journal.dumps()
-
-
-def test_a_prompt_waits_for_a_variable_that_is_not_set(
-    canary: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = list[Request]()
-
-    def model(request: Request) -> Reply:
-        told.append(request)
-        return Reply("done")
-
-    session = Session(Toolbox(leak), model, scheme="flat").ask(f"Post {canary}.")
-    monkeypatch.delenv(NAME)
-    with pytest.raises(ToolcallError) as caught:
-        session.run()
-    assert (str(caught.value), told) == (MISSING, [])
-    monkeypatch.setenv(NAME, canary)
-    assert session.run().text == "done"
-    assert canary in repr(told)
 
 
 def test_an_approval_holds_where_the_secret_is_renewed_and_the_call_gets_the_new_one(
     canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post, session = approved(canary)
+    session, got = approved(canary)
     monkeypatch.setenv(NAME, "sk-renewed-9876543210")
     assert session.run().text == "done"
-    assert post.got == ["sk-renewed-9876543210"]
+    assert got == ["sk-renewed-9876543210"]
     assert "sk-renewed" not in session.journal.dumps()
 
 
@@ -525,15 +445,13 @@ def test_an_approval_holds_where_the_secret_is_renewed_and_the_call_gets_the_new
 def test_an_unchanged_replay_adds_no_entry_and_runs_nothing(
     canary: str, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post = Post([])
-    turns = [[f"I use {canary}", ("post", {"text": canary})], "done"]
-    session = Session(post.toolbox, Scripted(turns), scheme="flat", system=canary)
+    session, got = posting([f"I use {canary}", ("post", {"text": canary})], system=canary)
     session.tell(f"Post {canary}.").decide("call_1").run()
     count = len(session.journal)
     if not there:
         monkeypatch.delenv(NAME)
     again = session.replay().run()
-    assert (again.head, len(again.journal), len(post.got)) == (session.head, count, 1)
+    assert (again.head, len(again.journal), len(got)) == (session.head, count, 1)
 
 
 def test_a_session_variable_with_a_secret_reaches_the_tools_that_read_it_and_nothing_else(
@@ -549,12 +467,11 @@ def test_a_session_variable_with_a_secret_reaches_the_tools_that_read_it_and_not
         return "page"
 
     url = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
-    box = Toolbox(
+    box = (
         Tool("login", "Log in.", {"type": "object", "properties": {}}, login),
         Tool("fetch", "Fetch a page.", url, fetch, reads=("token", "page")),
     )
-    turns = [("login", {}), ("fetch", {"url": MARKER}), "done"]
-    session = Session(box, Scripted(turns), scheme="flat", approve="all").tell("Go.")
+    session = run_calls(*box, calls=[("login", {}), ("fetch", {"url": MARKER})])
     assert got == [(MARKER, {"token": canary, "page": MARKER})]
     assert canary not in session.journal.dumps()
 
@@ -563,13 +480,8 @@ def test_a_script_reads_a_secret_argument_from_the_environment(
     canary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x")
-    calls = [
-        ("send", {"text": canary}),
-        ("send", {"text": "s3cr3t-pw-01a"}),
-        ("send", {"text": MARKER}),
-    ]
-    script = Scripted([*calls, "done"])
-    session = Session(Toolbox(send), script, scheme="flat", approve="all").tell("Send.")
+    calls = [("send", {"text": text}) for text in (canary, "s3cr3t-pw-01a", MARKER)]
+    session = run_calls(send, calls=calls)
     text = session.export(tmp_path / "a.py").read_text()
     assert "import os\n" in text
     assert text.count(f'text=os.environ["{NAME}"]') == 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,60 @@ KILLED = pytest.mark.filterwarnings(
     "ignore::ResourceWarning",
     "ignore::pytest.PytestUnraisableExceptionWarning",
 )
+
+
+PROCESS: tuple[str, dict[str, Any]] = ("process", {})
+
+
+@tool(executor=True)
+def process() -> int:
+    """Return the process that it runs in."""
+    print("in", os.getpid())
+    return os.getpid()
+
+
+def in_kernel() -> int:
+    """Return the process that it runs in."""
+    return os.getpid()
+
+
+class Locked:
+    """What has no pickle."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+@tool(executor=True)
+def lock() -> Locked:
+    """Make what cannot be pickled."""
+    return Locked()
+
+
+def _die(path: str) -> str:
+    with open(path, "a") as file:
+        file.write("ran\n")
+    if Path(path).read_text().count("ran") == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "twice"
+
+
+@tool(executor=True)
+def die(path: str) -> str:
+    """Have an effect, and lose the worker at the first one."""
+    return _die(path)
+
+
+@tool(executor=True, idempotent=True)
+def die_or_again(path: str) -> str:
+    """Have an effect that may come twice, and lose the worker at the first one."""
+    return _die(path)
+
+
+@tool(executor=True, read_only=True)
+def die_reading(path: str) -> str:
+    """Have no effect that matters, and lose the worker at the first one."""
+    return _die(path)
 
 
 def _doomed(path: str, call: int, lives: float) -> int:
@@ -73,11 +129,3 @@ def assert_nothing_runs_twice_or_is_lost(
             assert effects[number] == 0
     outcomes = [e.event.outcome for e in done.journal if isinstance(e.event, Finished)]
     assert sum(isinstance(outcome, Unknown) for outcome in outcomes) >= 200
-
-
-def session(*tools: Any, executor: Any, calls: Any, **more: Any) -> Session:
-    """Return a session in which these calls ran, each one in a turn of its own."""
-    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
-    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), executor=executor, **options).tell(
-        "Go."
-    )

@@ -14,6 +14,7 @@ from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.engine.permission import judged
 from jupyter_toolcall.rules.approval_policy import approval_policy
 from jupyter_toolcall.rules.origins import CallOrigins
+from tests.example_tools import results, run_calls
 
 
 @tool(read_only=True)
@@ -30,6 +31,10 @@ def write(to: str) -> str:
 BOX = Toolbox(look, write)
 
 
+class Word(StrEnum):
+    APPROVE = "approve"
+
+
 @pytest.mark.parametrize(
     ("approve", "looks", "writes"),
     [
@@ -42,6 +47,8 @@ BOX = Toolbox(look, write)
         ([("*", "ask"), ("*", "approve")], "ask", "ask"),
         ([], "ask", "ask"),
         (lambda tool, arguments: ("reject", "never"), "reject", "reject"),
+        # A member of an enum of texts is a text.
+        (lambda tool, arguments: (Word.APPROVE, "It may."), "approve", "approve"),
     ],
 )
 def test_the_first_rule_that_answers_wins(approve: Any, looks: str, writes: str) -> None:
@@ -77,16 +84,9 @@ def test_what_is_no_policy_is_told(approve: Any, said: str) -> None:
 
 
 def test_a_model_is_told_why_its_call_was_refused() -> None:
-    session = Session(
-        BOX, Scripted([("write", {"to": "x"}), "done"]), scheme="flat", approve="read-only"
-    ).tell("go")
+    session = run_calls(write, calls=[("write", {"to": "x"})], approve="read-only")
     assert session.calls[0].status == "rejected"
-    told = session.cursor.request.messages[2].results[0]  # type: ignore[union-attr]
-    assert "Only read-only tools run in this session." in told.content
-
-
-class Word(StrEnum):
-    APPROVE = "approve"
+    assert "Only read-only tools run in this session." in results(session)[0].content
 
 
 class Unreadable:
@@ -147,12 +147,6 @@ def test_a_policy_is_asked_with_the_same_check_on_a_replay_and_in_a_map() -> Non
     assert "once answered 'approve' for write" in mapped[0].error
 
 
-def test_a_verdict_may_be_a_member_of_an_enum_of_texts() -> None:
-    policy = policy_with((Word.APPROVE, "It may."))
-    session = Session(BOX, Scripted([("write", {"to": "x"}), "done"]), approve=policy)
-    assert session.tell("go").pending == ()
-
-
 def pay(amount: int, to: str = "Bob") -> str:
     """Pay somebody."""
     return f"{amount} to {to}"
@@ -177,8 +171,7 @@ RULES = [
 def test_a_rule_judges_the_values_that_the_tool_would_get(
     arguments: dict[str, Any], status: str
 ) -> None:
-    model = Scripted([("pay", arguments), "done"])
-    session = Session(Toolbox(pay), model, scheme="flat", approve=RULES).tell("go")
+    session = run_calls(pay, calls=[("pay", arguments)], approve=RULES)
     assert [call.status for call in session.calls] == [status]
     if status == "rejected":
         assert session.calls[0].error == "Never to Mallory."

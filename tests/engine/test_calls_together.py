@@ -31,6 +31,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
     report_progress,
 )
+from tests.example_tools import run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -147,11 +148,10 @@ def cooking(
     """Return a session in which the replies will run, and what its tools ran."""
     ran = list[str]()
     box, model = kitchen(pool, ran), Scripted([*replies, "Done."])
-    session = Session(
-        box, model, scheme="flat", approve=approve, jobs=jobs, inputs={"potato": Potato(80)}
-    )
-    context = session.cursor.context
-    context.hooks = (*context.hooks, *([] if pool is None else [pool]))
+    inputs = {"potato": Potato(80)}
+    session = Session(box, model, scheme="flat", approve=approve, jobs=jobs, inputs=inputs)
+    if pool is not None:
+        session.cursor.context.hooks += (pool,)
     return session, ran
 
 
@@ -241,14 +241,8 @@ def test_every_call_has_one_result_wherever_the_kernel_is_killed(
     for end in ends:
         path.write_text("".join(lines[: end + 1]))
         pool = DrawnOrder(draw)
-        again = Session.load(
-            path,
-            kitchen(pool, []),
-            Scripted([calls, "Done."]),
-            approve="all",
-            jobs=jobs,
-            inputs={"potato": Potato(80)},
-        )
+        box, model, inputs = kitchen(pool, []), Scripted([calls, "Done."]), {"potato": Potato(80)}
+        again = Session.load(path, box, model, approve="all", jobs=jobs, inputs=inputs)
         again.cursor.context.hooks += (pool,)
         again = again.run()
         while again.pending:
@@ -288,7 +282,7 @@ def test_an_interrupt_records_what_a_person_would_who_interrupts_each_of_them(
 ) -> None:
     pool = Cancelling(lambda count: data.draw(st.integers(0, count - 1)))
     pool.interrupts_at = data.draw(st.integers(0, len(calls) - 1))
-    session = interrupted(cooking([calls], pool, jobs)[0], "Cook.")
+    session = interrupted(cooking([calls], pool, jobs)[0].ask("Cook."))
     stopped = [call.id for call in session.calls if call.status == "interrupted"]
     assert stopped
     assert session.run().text == "Done."
@@ -296,8 +290,7 @@ def test_an_interrupt_records_what_a_person_would_who_interrupts_each_of_them(
     alone = cooking([calls], None, 1)[0].ask("Cook.")
     alone.cursor.context.hooks += (Stops({*stopped}),)
     for _ in stopped:
-        with pytest.raises(KeyboardInterrupt):
-            alone.run()
+        interrupted(alone)
     assert recorded(alone.run()) == recorded(session)
 
 
@@ -322,16 +315,15 @@ class Stops(SessionHooks):
 # -- which calls run together -----------------------------------------------------------------
 
 
-def together(*tools: Any, calls: Calls, jobs: int = 4, **more: Any) -> tuple[Session, DrawnOrder]:
+def together(
+    *tools: Any, calls: Calls, pool: DrawnOrder | None = None, **options: Any
+) -> tuple[Session, DrawnOrder]:
     """Return a session whose one reply asks for these calls; the last one that began ends first."""
-    pool = DrawnOrder(lambda count: count - 1)
-    session = Session(
-        Toolbox(*tools),
-        Scripted([calls, "Done."]),
-        **{"approve": "all", "scheme": "flat", "jobs": jobs, "executor": pool, **more},
-    )
+    pool = pool or DrawnOrder(lambda count: count - 1)
+    given: dict[str, Any] = {"approve": "all", "scheme": "flat", "jobs": 4, "executor": pool}
+    session = Session(Toolbox(*tools), Scripted([calls, "Done."]), **given | options)
     session.cursor.context.hooks += (pool,)
-    return session.tell("Go."), pool
+    return session.ask("Go."), pool
 
 
 @tool(executor=True, read_only=True)
@@ -346,26 +338,8 @@ def write(n: int) -> int:
     return n
 
 
-def trace(pool: DrawnOrder) -> str:
-    """Return which calls began and ended, such as `+1 +2 -2 -1`."""
-    return " ".join(pool.trace)
-
-
 ONES: Calls = [("one", {"n": n}) for n in range(4)]
 WRITE = ("write", {"n": 9})
-
-
-def test_a_call_that_a_person_has_to_decide_on_stops_those_behind_it() -> None:
-    session, pool = together(*(one, write), calls=[*ONES[:2], WRITE, *ONES[2:]], approve="ask")
-    assert trace(pool) == "+1 +2 -2 -1"
-    session.decide(session.pending[0], "approve").run()
-    assert trace(pool).endswith("+3 -3 +4 +5 -5 -4")
-
-
-@tool(executor=True, read_only=True)
-def grow(weight: int) -> Potato:
-    """Return a potato."""
-    return Potato(weight)
 
 
 class Bag:
@@ -411,16 +385,12 @@ LOOK: Calls = [("Register_look", {})]
 def test_so_many_calls_run_together_and_none_before_one_that_it_depends_on(
     tools: Any, calls: Calls, options: Any, order: str
 ) -> None:
-    assert trace(together(*tools, calls=calls, **options)[1]) == order
+    session, pool = together(*tools, calls=calls, **options)
+    assert str(session.run()) == "Done."
+    assert " ".join(pool.trace) == order
 
 
 # -- in threads and in the loop ---------------------------------------------------------------
-
-
-def run(*tools: Any, calls: Calls, jobs: int = 4, **more: Any) -> Session:
-    """Return a session whose one reply asks for these calls."""
-    options: dict[str, Any] = {"scheme": "flat", "approve": "all", **more}
-    return Session(Toolbox(*tools), Scripted([calls, "Done."]), jobs=jobs, **options).tell("Go.")
 
 
 def prints_of(session: Session) -> list[str]:
@@ -448,25 +418,9 @@ def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
         print("second", n)
         return threading.current_thread().name
 
-    session = run(meet, calls=[("meet", {"n": n}) for n in range(3)])
+    session = run_calls(meet, calls=[[("meet", {"n": n}) for n in range(3)]], jobs=4)
     assert {call.result for call in session.calls} == {"toolcall-async"}
     assert prints_of(session) == [f"first {n}\nsecond {n}\n" for n in range(3)]
-
-
-def test_what_each_raises_is_its_own_failure() -> None:
-    @tool(read_only=True)
-    def divide(n: int) -> float:
-        """Divide by a number."""
-        if n == 3:
-            raise SystemExit("no")
-        return 6 / n
-
-    session = run(divide, calls=[("divide", {"n": n}) for n in range(4)])
-    assert [call.status for call in session.calls] == ["failed", "succeeded", "succeeded", "failed"]
-    assert [call.error for call in session.calls][::3] == [
-        "ZeroDivisionError: division by zero",
-        "SystemExit: no",
-    ]
 
 
 FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -490,7 +444,7 @@ def test_what_runs_beside_a_call_that_asks_for_input_waits_for_it_in_memory() ->
         return Potato(weight)
 
     calls: Calls = [("ask", {}), ("plant", {"weight": 8}), ("plant", {"weight": 9})]
-    session = run(Potato, ask, plant, calls=calls)
+    session = run_calls(Potato, ask, plant, calls=[calls], jobs=4)
     assert [call.status for call in session.calls] == ["input required", "proposed", "proposed"]
     assert session.objects == ()
     assert sorted(ran) == [8, 9]
@@ -506,7 +460,7 @@ def test_an_unknown_outcome_of_one_waits_for_a_person_and_the_others_follow() ->
         """Lose its connection."""
         raise OutcomeUnknown("the server stopped")
 
-    session = run(lose, one, calls=[("lose", {}), *ONES[:2]])
+    session = run_calls(lose, one, calls=[[("lose", {}), *ONES[:2]]], jobs=4)
     assert [call.status for call in session.calls] == ["unknown", "proposed", "proposed"]
     done = session.decide(session.pending[0], "reject", reason="Leave it.").run()
     assert [call.status for call in done.calls] == ["rejected", "succeeded", "succeeded"]
@@ -516,8 +470,16 @@ def test_an_unknown_outcome_of_one_waits_for_a_person_and_the_others_follow() ->
 # -- the panel --------------------------------------------------------------------------------
 
 
+def panel_of(session: Session) -> tuple[PanelController, list[Any]]:
+    """Return what runs a panel, and what it sends there."""
+    shown = list[Any]()
+    controller = PanelController(session, shown.append)
+    controller.greet()
+    return controller, shown
+
+
 def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
-    barrier, shown = threading.Barrier(3), list[Any]()
+    barrier = threading.Barrier(3)
 
     @tool(read_only=True)
     def copy(n: int) -> int:
@@ -528,8 +490,7 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
 
     model = Scripted([[("copy", {"n": n}) for n in range(3)], "Done."])
     session = Session(Toolbox(copy), model, scheme="flat", jobs=3)
-    controller = PanelController(session.ask("Copy."), shown.append)
-    controller.greet()
+    controller, shown = panel_of(session.ask("Copy."))
     controller.run_to_pause()
     rows = [row for notice in shown for row in notice.rows.calls]
     running = [row for row in rows if row.status == "running"]
@@ -541,12 +502,7 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
 
 
 def test_the_panel_shows_that_a_call_has_ended_while_one_before_it_runs() -> None:
-    pool, shown = DrawnOrder(lambda count: count - 1), list[Any]()
-    model = Scripted([ONES[:2], "Done."])
-    session = Session(Toolbox(one), model, scheme="flat", jobs=2, executor=pool)
-    session.cursor.context.hooks += (pool,)
-    controller = PanelController(session.ask("Go."), shown.append)
-    controller.greet()
+    controller, shown = panel_of(together(one, calls=ONES[:2], jobs=2)[0])
     controller.rate.interval = 0
     controller.run_to_pause()
     statuses = [{row.step: row.status for row in notice.rows.calls} for notice in shown]
@@ -554,28 +510,19 @@ def test_the_panel_shows_that_a_call_has_ended_while_one_before_it_runs() -> Non
     assert statuses[at + 1 :][:2] == [{2: "succeeded"}, {1: "succeeded", 2: "succeeded"}]
 
 
-def test_the_row_of_a_result_that_waited_keeps_what_its_tool_printed() -> None:
-    pool, shown = DrawnOrder(lambda count: count - 1), list[Any]()
-
-    @tool(executor=pool, read_only=True)
+def test_the_rows_of_results_that_waited_have_their_names_and_what_their_tools_printed() -> None:
+    @tool(executor=True, read_only=True)
     def plant(weight: int) -> Potato:
         """Print, and return a potato."""
         print("plants", weight)
         return Potato(weight)
 
-    calls = [("plant", {"weight": weight}) for weight in range(3)]
-    session = Session(Toolbox(Potato, plant), Scripted([calls, "Done."]), scheme="flat", jobs=3)
-    session.cursor.context.hooks += (pool,)
-    controller = PanelController(session.ask("Plant."), shown.append)
-    controller.greet()
+    calls = [("plant", {"weight": weight}) for weight in (1, 2, 3)]
+    controller, shown = panel_of(together(Potato, plant, calls=calls)[0])
     controller.run_to_pause()
     last = {row.step: row.prints for notice in shown for row in notice.rows.calls}
-    assert last == {step: f"plants {step - 1}\n" for step in (1, 2, 3)}
-
-
-def test_an_object_that_waits_for_another_call_is_shown_with_its_name() -> None:
-    session, _ = together(Potato, grow, calls=[("grow", {"weight": n}) for n in (1, 2, 3)])
-    rows = PanelController(session, lambda notice: None).whole()
+    assert last == {step: f"plants {step}\n" for step in (1, 2, 3)}
+    rows = controller.whole()
     assert [row.name for row in rows.objects] == ["Potato#1", "Potato#2", "Potato#3"]
     tools = [row.text for row in rows.messages if row.role == "tool"]
     assert [f"Potato#{n}" in text for n, text in enumerate(tools, 1)] == [True] * 3
@@ -584,12 +531,11 @@ def test_an_object_that_waits_for_another_call_is_shown_with_its_name() -> None:
 # -- interrupts -------------------------------------------------------------------------------
 
 
-def interrupted(session: Session, prompt: str = "Go.") -> Session:
-    """Return a session in which a prompt was interrupted."""
-    asked = session.ask(prompt)
+def interrupted(session: Session) -> Session:
+    """Return a session that was interrupted."""
     with pytest.raises(KeyboardInterrupt):
-        asked.run()
-    return asked
+        session.run()
+    return session
 
 
 def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues() -> None:
@@ -616,7 +562,7 @@ def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues()
     calls: Calls = [("sleep", {}), *(("hang", {"n": n}) for n in range(3)), ("one", {"n": 7})]
     model = Scripted([calls, "Done."])
     box = Toolbox(hang, sleep, one)
-    session = interrupted(Session(box, model, scheme="flat", jobs=4))
+    session = interrupted(Session(box, model, scheme="flat", jobs=4).ask("Go."))
     # The async tool was cancelled; the others go on in their threads.
     assert cancelled.wait(60)
     assert [call.status for call in session.calls] == ["interrupted"] * 4 + ["proposed"]
@@ -631,15 +577,13 @@ def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_
 ):
     pool = Cancelling(lambda count: 1)
     pool.interrupts_at = 1
-    session = Session(Toolbox(one), Scripted([ONES, "Done."]), scheme="flat", jobs=4, executor=pool)
-    session.cursor.context.hooks += (pool,)
-    session = interrupted(session)
+    session = interrupted(together(one, calls=ONES, pool=pool)[0])
     assert [call.status for call in session.calls] == [
         *("interrupted", "succeeded", "interrupted", "interrupted")
     ]
     assert all(future.cancelled() for future, _, _ in pool.held)
     not_begun = "It was interrupted before it began, so it did not run."
-    errors = [row.error for row in PanelController(session, list[Any]().append).whole().calls]
+    errors = [row.error for row in panel_of(session)[0].whole().calls]
     assert errors == [not_begun, "", not_begun, not_begun]
     done = session.run()
     assert str(done) == "Done."
@@ -660,10 +604,10 @@ def test_a_line_says_how_many_run_together_and_a_setting_does_where_it_does_not(
 
 
 def test_a_session_that_is_loaded_takes_how_many_run_together(tmp_path: Path) -> None:
-    together(one, calls=ONES)[0].save(tmp_path / "ones.jsonl")
+    together(one, calls=ONES)[0].run().save(tmp_path / "ones.jsonl")
     pool = DrawnOrder(lambda count: count - 1)
     model = Scripted([ONES, "Done.", ONES, "Done."])
     again = Session.load(tmp_path / "ones.jsonl", Toolbox(one), model, executor=pool, jobs=2)
     again.cursor.context.hooks += (pool,)
     again.tell("Again.")
-    assert trace(pool) == "+1 +2 -2 +3 -3 +4 -4 -1"
+    assert " ".join(pool.trace) == "+1 +2 -2 +3 -3 +4 -4 -1"

@@ -1,4 +1,5 @@
-"""What a tool changes in place: the object stays as it was, and the change is a new object."""
+"""Running a call: what comes of what a tool returns, and of what it changes in place: the object
+stays as it was, and the change is a new object."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import gc
 import itertools
 import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +17,11 @@ from numpy import array, ndarray, shares_memory
 from pandas import DataFrame
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.tools.value_copies import private
-from jupyter_toolcall.tools.value_digests import content_digest
+from jupyter_toolcall.core.errors import Absent
+from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.storage.value_store import SETTING
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import notes_of, results, run_calls
 
 
 class Dough:
@@ -30,6 +34,18 @@ class Dough:
         """Change it, and return nothing."""
         self.grams += 1
 
+    def keep(self) -> Dough:
+        """Return it as it is."""
+        return self
+
+    def split(self) -> list[Dough]:
+        """Make two."""
+        return [Dough(self.grams // 2), Dough(self.grams - self.grams // 2)]
+
+    def merge(self, other: Dough) -> Dough:
+        """Return the other one."""
+        return other
+
     def rest(self) -> Dough:
         """Change it, and return it."""
         self.grams += 10
@@ -39,6 +55,32 @@ class Dough:
         """Change it, though nobody would think so, and return something else."""
         self.grams -= 5
         return self.grams
+
+
+class Sourdough(Dough):
+    """A kind of dough."""
+
+
+class Basket(list[Dough]):
+    """A list that is an object of its own."""
+
+    def count_all(self) -> int:
+        """Say how many."""
+        return len(self)
+
+
+class Tally:
+    """A stateful instance."""
+
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+    def up(self, by: int) -> int:
+        """Count."""
+        self.n += by
+        if by > 100:
+            raise ValueError("too much")
+        return self.n
 
 
 class Starter(Dough):
@@ -150,14 +192,15 @@ def look(dough: Dough) -> int:
 def play(name: str, dough: Any = None) -> tuple[Session, list[str]]:
     """Return a session of one call on an object, and the notes and warnings of that call."""
     value = Dough() if dough is None else dough
-    box = Toolbox(Dough, Starter, Locked, Sealed, Moody, eat, fill, swap, halve, burn, look, peek)
-    named = {type(value).__name__: "$" + type(value).__name__}
-    arguments = named if "_" in name else {"dough": "$" + type(value).__name__}
-    script, inputs = Scripted([(name, arguments), "done"]), {"dough": value}
-    session = Session(box, script, scheme="flat", approve="all", inputs=inputs).tell("Go.")
-    notes = [note for entry in session.journal for note in entry.meta.get("notes", ())]
+    tools = Dough, Starter, Locked, Sealed, Moody, eat, fill, swap, halve, burn, look, peek
+    kind = type(value).__name__
+    arguments = {kind if "_" in name else "dough": f"${kind}"}
+    session = run_calls(*tools, calls=[(name, arguments)], inputs={"dough": value})
     (row,) = all_rows(session.cursor, "").calls
-    return session, [*notes, *([f"{row.warning.kind}: {row.warning.text}"] if row.warning else [])]
+    return session, [
+        *notes_of(session),
+        *([f"{row.warning.kind}: {row.warning.text}"] if row.warning else []),
+    ]
 
 
 CHANGED = "changed Dough#1 in place: "
@@ -168,14 +211,7 @@ DROPPED = CHANGED + "dropped, so Dough#1 stays as it was"
 
 def told(session: Session) -> Any:
     """Return what the model was told of the last call."""
-    results = [
-        part for message in session.requests[-1].request.messages for part in _parts(message)
-    ]
-    return json.loads(results[-1].content)
-
-
-def _parts(message: Any) -> Any:
-    return getattr(message, "results", ())
+    return json.loads(results(session)[-1].content)
 
 
 @pytest.mark.parametrize(
@@ -189,13 +225,16 @@ def _parts(message: Any) -> Any:
         ("halve", CHANGED + "kept as Dough#3", {"objects": ["Dough#2", "Dough#3"]}, 50),
         ("swap", CHANGED + "kept as Dough#3", SWAPPED, 7),
         ("burn", DROPPED, {"error": "ValueError: smoke"}, 100),
+        ("Dough_keep", "", {"result": "Dough#1"}, 100),
+        ("Dough_split", "", {"objects": ["Dough#2", "Dough#3"]}, 50),
+        ("look", "", {"result": 100}, 100),
     ],
 )
 def test_an_input_stays_as_it_was_and_what_a_call_changed_is_a_new_object_beside_the_result(
     tool: str, became: str, data: Any, grams: int
 ) -> None:
     session, notes = play(tool)
-    assert notes == [became]
+    assert notes == [became] * bool(became)
     assert told(session) == data
     assert session[session.objects[-1]].grams == grams
     assert session["Dough#1"].grams == 100
@@ -210,25 +249,23 @@ def test_each_changed_argument_is_an_object_wherever_it_stands_in_the_arguments(
 
     arguments = {"doughs": ["Dough#1", "Dough#2"], "other": "Dough#3"}
     inputs = {"a": Dough(1), "b": Dough(2), "c": Dough(3)}
-    model = Scripted([("fill_all", arguments), "done"])
-    session = Session(Toolbox(fill_all), model, scheme="flat", approve="all", inputs=inputs)
-    session.tell("Go.")
+    session = run_calls(fill_all, calls=[("fill_all", arguments)], inputs=inputs)
     changed = {"doughs.0": "Dough#4", "doughs.1": "Dough#5", "other": "Dough#6"}
     assert told(session) == {"result": None, "changed": changed}
     assert [session[name].grams for name in session.objects] == [1, 2, 3, 2, 3, 4]
 
 
 def test_under_current_the_object_stays_current_that_a_method_changed_beside_its_result() -> None:
-    model = Scripted([("_use_Dough", {"id": "Dough#1"}), ("Dough_weigh", {}), "done"])
-    inputs = {"dough": Dough()}
-    session = Session(Toolbox(Dough), model, scheme="current", approve="all", inputs=inputs)
-    assert told(session.tell("Go.")) == {"result": 95, "changed": {"Dough": "Dough#2"}}
+    calls = [("_use_Dough", {"id": "Dough#1"}), ("Dough_weigh", {})]
+    session = run_calls(Dough, calls=calls, scheme="current", inputs={"dough": Dough()})
+    assert told(session) == {"result": 95, "changed": {"Dough": "Dough#2"}}
 
 
-def test_an_input_that_stays_as_it_is_is_no_news() -> None:
-    assert play("look")[1] == []
-    assert play("look", Starter())[1] == []
-    assert play("look", Locked())[1] == []
+@pytest.mark.parametrize("dough", [Starter(), Locked(), Moody()], ids=type)
+def test_an_input_that_stays_as_it_is_is_no_news_also_where_copies_differ_or_fail(
+    dough: Dough,
+) -> None:
+    assert play("look", dough)[1] == []
 
 
 def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model() -> None:
@@ -242,27 +279,25 @@ def test_what_cannot_be_copied_and_was_changed_is_marked_and_told_to_the_model()
     assert row.note == "can't be copied: passed as it is; changed after it was made"
 
 
+def eaten_and_looked_at(dough: Dough) -> Session:
+    kind = type(dough)
+    calls = [(name, {"dough": f"{kind.__name__}#1"}) for name in ("eat", "look")]
+    return run_calls(kind, eat, look, calls=calls, inputs={"dough": dough})
+
+
 def test_a_later_call_on_a_changed_original_asks_and_is_not_marked_itself() -> None:
-    script = [("eat", {"dough": "Starter#1"}), ("look", {"dough": "Starter#1"}), "done"]
-    inputs = {"dough": Starter()}
-    box = Toolbox(Starter, eat, look)
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
-    rows = all_rows(session.tell("Go.").cursor, "").calls
+    session = eaten_and_looked_at(Starter())
+    rows = all_rows(session.cursor, "").calls
     assert rows[1].why == "It takes Starter#1, which a call changed after it was made."
     session.decide(session.calls[1])
     rows = all_rows(session.run().cursor, "").calls
     assert [row.warning is not None for row in rows] == [True, False]
-    assert session.text == "done"
     # Each call has its result: nothing has to run for a replay, so nobody is asked.
-    assert session.replay().run().text == "done"
+    assert session.text == session.replay().run().text == "Done."
 
 
 def test_a_later_call_on_what_nobody_can_read_does_not_ask() -> None:
-    script = [("eat", {"dough": "Locked#1"}), ("look", {"dough": "Locked#1"}), "done"]
-    inputs = {"dough": Locked()}
-    box = Toolbox(Locked, eat, look)
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
-    assert session.tell("Go.").text == "done"
+    assert eaten_and_looked_at(Locked()).text == "Done."
 
 
 def test_a_lock_is_shared_and_the_change_beside_it_is_a_new_object() -> None:
@@ -284,17 +319,12 @@ def test_a_change_of_a_part_that_all_copies_share_is_marked(
         """Write on its mark, which is the original's."""
         tray.mark.text = "written"
 
-    inputs = {"tray": Tray()}
-    model = Scripted([("write", {"tray": "Tray#1"}), "done"])
-    session = Session(Toolbox(write), model, scheme="flat", approve="all", inputs=inputs)
-    (row,) = all_rows(session.tell("Go.").cursor, "").calls
+    session = run_calls(write, calls=[("write", {"tray": "Tray#1"})], inputs={"tray": Tray()})
+    (row,) = all_rows(session.cursor, "").calls
     assert row.warning is not None
     assert row.warning.kind == "untracked change"
-    assert told(session) == {
-        "result": None,
-        "changed": {"tray": "Tray#2"},
-        "untracked": {"tray": "Tray#1"},
-    }
+    changes = {"changed": {"tray": "Tray#2"}, "untracked": {"tray": "Tray#1"}}
+    assert told(session) == {"result": None, **changes}
 
 
 def test_what_can_be_copied_and_not_compared_is_marked_unless_the_tool_is_read_only() -> None:
@@ -305,9 +335,6 @@ def test_what_can_be_copied_and_not_compared_is_marked_unless_the_tool_is_read_o
     ]
     assert told(session) == {"result": "gone", "untracked": {"dough": "Sealed#1"}}
     assert play("peek", Sealed())[1] == []
-
-
-PRICES = {"price": [1.0, 2.0, 3.0]}
 
 
 @pytest.mark.parametrize(
@@ -340,10 +367,9 @@ def test_a_read_only_tool_reads_tables_where_they_are_and_cannot_write_to_them(v
         return table
 
     names = ("look", "DataFrame#1"), ("overwrite", "DataFrame#1"), ("fill", "DataFrame#2")
-    script = [*((name, {"table": table}) for name, table in names), "done"]
-    box, inputs = Toolbox(look, overwrite, fill), {"table": DataFrame(PRICES)}
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs=inputs)
-    session.tell("Go.")
+    calls = [(name, {"table": table}) for name, table in names]
+    inputs = {"table": DataFrame({"price": [1.0, 2.0, 3.0]})}
+    session = run_calls(look, overwrite, fill, calls=calls, inputs=inputs)
     assert [call.status for call in session.calls] == ["succeeded", "failed", "succeeded"]
     assert "let it copy them first, or remove the mark" in session.calls[1].error
     assert [list(session[name]["price"])[:2] for name in session.objects] == [
@@ -379,9 +405,8 @@ def test_a_read_only_tool_gets_copies_of_all_that_is_no_table() -> None:
 
     inputs = {"figure": Figure(), "counted": Counted(), "numbers": array([1, 2, 3])}
     arguments = {"figure": "Figure#1", "counted": "Counted#1", "numbers": "ndarray#1"}
-    model = Scripted([("draw", arguments), "done"])
-    session = Session(Toolbox(draw), model, scheme="flat", approve="all", inputs=inputs)
-    (call,) = session.tell("Go.").calls
+    session = run_calls(draw, calls=[("draw", arguments)], inputs=inputs)
+    (call,) = session.calls
     assert (call.status, call.error) == ("succeeded", "")
     values, objects = session.cursor.context.values, session.state.objects
     figure, counted, numbers = (values.value(objects[name]) for name in arguments.values())
@@ -408,22 +433,128 @@ def test_an_instance_with_a_used_lock_is_passed_as_it_is_without_noise(
             await asyncio.gather(one(), one())
             return self.sold
 
-    model = Scripted([("Shop_sell", {}), ("Shop_sell", {}), "done"])
-    session = Session(Toolbox(Shop()), model, scheme="flat", approve="all").tell("Go.")
+    session = run_calls(Shop(), calls=[("Shop_sell", {})] * 2)
     gc.collect()
     assert [call.result for call in session.calls] == [2, 4]
     assert "ignored" not in capfd.readouterr().err
 
 
-def test_a_class_whose_copies_differ_by_themselves_is_not_taken_for_changed() -> None:
-    assert play("look", Moody())[1] == []
+# -- which object it is ---------------------------------------------------------------------
 
 
-def test_the_cells_of_a_table_are_the_copys_own() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": [[1], [2]], "b": [1, 2]})
-    before = content_digest(frame)
-    copied, possible = private(frame)
-    copied.loc[0, "a"].append(9)
-    assert possible
-    assert content_digest(frame) == before != content_digest(copied)
+def start() -> Sourdough:
+    return Sourdough(3)
+
+
+def fill_basket() -> Basket:
+    return Basket([Dough(1), Dough(2)])
+
+
+def start_rye() -> Dough:
+    class Rye(Dough):
+        """A class that the toolbox does not name."""
+
+    return Rye(5)
+
+
+def same(one: Dough, other: Dough) -> bool:
+    return one is other
+
+
+def ask_inside() -> str:
+    raise Absent("not here")
+
+
+BOTH = {"Dough": "Sourdough#1", "other": "Sourdough#1"}
+
+
+@pytest.mark.parametrize(
+    ("calls", "came_to"),
+    [
+        (
+            [("Dough_rest", {}), ("Dough_merge", {"Dough": "Dough#2", "other": "Dough#1"})],
+            ["Dough#2", "Dough#1"],
+        ),
+        ([("start_rye", {}), ("Dough_knead", {})], ["Dough#2", "Dough#3"]),
+        (
+            [("start", {}), ("Dough_merge", BOTH), ("Sourdough_knead", {})],
+            ["Sourdough#1", "Sourdough#1", "Sourdough#2"],
+        ),
+        ([("fill_basket", {}), ("Basket_count_all", {})], ["Basket#1", 2]),
+        ([("same", {"one": "Dough#1", "other": "Dough#1"})], [True]),
+        # What is absent in a session of a tool's own is the tool's failure.
+        ([("ask_inside", {})], ["Absent: not here"]),
+    ],
+    ids=[
+        *(
+            "an input that comes back",
+            "a class that nobody named",
+            "a subclass",
+            "a list that is a type",
+        ),
+        *("one object twice", "absent within a tool"),
+    ],
+)
+def test_a_result_is_the_object_that_it_was_or_a_new_one_of_the_type_that_was_named(
+    calls: Any, came_to: list[Any]
+) -> None:
+    tools = Dough, Sourdough, Basket, start, fill_basket, start_rye, same, ask_inside
+    session = run_calls(*tools, calls=calls, inputs={"dough": Dough()})
+    assert [call.error or call.result for call in session.calls] == came_to
+
+
+# -- instances ------------------------------------------------------------------------------
+
+UP = ("Tally_up", {"by": 1})
+
+
+def test_the_calls_on_one_instance_follow_one_another_and_leave_ours_alone() -> None:
+    mine = Tally()
+    session = run_calls(mine, calls=[("Tally_up", {"by": by}) for by in (1, 2, 500, 4)])
+    # What failed worked on a copy that is gone.
+    assert [call.result for call in session.calls] == [1, 3, None, 7]
+    assert mine.n == 0
+
+
+def test_an_instance_that_is_given_again_is_no_matter_of_memory() -> None:
+    journal = Journal()
+    counts = [run_calls(Tally(n), calls=[UP], journal=journal).calls for n in (5, 100, 5)]
+    assert [call.result for (call,) in counts] == [6, 101, 6]
+    assert len(journal.leaves()) == 2
+
+
+def test_an_instance_is_what_it_was_when_the_session_opened() -> None:
+    mine = Tally()
+    session = Session(Toolbox(mine), Scripted([UP, "done"]), scheme="flat", approve="all")
+    session.ask("go")
+    mine.n = 100
+    assert session.run().calls[0].result == 1
+
+
+def kept(path: Path) -> Path:
+    """Return the file of a session of which the second of two calls on an instance waits."""
+    session = run_calls(Tally(), calls=[UP, ("Tally_up", {"by": 2})], approve="ask")
+    session.decide(session.pending[0]).run().save(path / "s.jsonl")
+    return path / "s.jsonl"
+
+
+def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SETTING, "0")
+    script = Scripted([UP, ("Tally_up", {"by": 2}), "done"])
+    session = Session.load(kept(tmp_path), Toolbox(Tally()), script)
+    before = session.head
+    with pytest.raises(Absent, match=r"session\.replay\(\)\.run\(\) makes it again"):
+        session.decide("call_2")
+    assert session.head == before
+    # It may not run a second time on one approval: the person is asked about it again.
+    again = session.replay().run()
+    again.decide(again.pending[0]).run().decide("call_2").run()
+    assert [call.result for call in again.calls] == [1, 3]
+
+
+def test_another_instance_does_not_stand_in_for_the_one_that_was(tmp_path: Path) -> None:
+    session = Session.load(kept(tmp_path), Toolbox(Tally(100)), Scripted(["done"]))
+    with pytest.raises(Absent, match=r"not here as it was at the start"):
+        session.replay().run()

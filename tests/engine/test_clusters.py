@@ -22,8 +22,18 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.tools.executors import executor_named
-from tests.engine.killed_workers import KILLED, assert_nothing_runs_twice_or_is_lost, session
-from tests.engine.test_executors import in_kernel
+from tests.engine.killed_workers import (
+    KILLED,
+    PROCESS,
+    assert_nothing_runs_twice_or_is_lost,
+    die,
+    die_or_again,
+    die_reading,
+    in_kernel,
+    lock,
+    process,
+)
+from tests.example_tools import notes_of, prints_of, run_calls
 
 pytestmark = KILLED
 
@@ -42,39 +52,6 @@ def address_of(client: Client) -> str:
     return str(client.scheduler.address)
 
 
-@tool(executor=True)
-def process() -> int:
-    """Return the process that it runs in."""
-    print("in", os.getpid())
-    return os.getpid()
-
-
-def _die(path: str) -> str:
-    with open(path, "a") as file:
-        file.write("ran\n")
-    if Path(path).read_text().count("ran") == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "twice"
-
-
-@tool(executor=True)
-def die(path: str) -> str:
-    """Have an effect, and lose the worker at the first one."""
-    return _die(path)
-
-
-@tool(executor=True, idempotent=True)
-def die_idempotent(path: str) -> str:
-    """Have an effect that may come twice, and lose the worker at the first one."""
-    return _die(path)
-
-
-@tool(executor=True, read_only=True)
-def die_reading(path: str) -> str:
-    """Have no effect that matters, and lose the worker at the first one."""
-    return _die(path)
-
-
 def _wait(started: str, release: str) -> str:
     # A pipe opens as soon as somebody has opened its other end.
     with open(started, "w"):
@@ -89,16 +66,6 @@ def wait(started: str, release: str) -> str:
     return _wait(started, release)
 
 
-@tool(executor=True)
-def lock() -> Any:
-    """Make what cannot be pickled."""
-    return threading.Lock()
-
-
-def notes(done: Session) -> list[str]:
-    return [note for entry in done.journal for note in entry.meta.get("notes", ())]
-
-
 # -- where a call runs ----------------------------------------------------------------------------
 
 
@@ -107,18 +74,13 @@ def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
     client: Client, kind: str
 ) -> None:
     address = address_of(client)
-    executor = {"client": client, "executor": client.get_executor(), "address": f"dask:{address}"}[
-        kind
-    ]
-    done = session(
-        process, in_kernel, executor=executor, calls=[("process", {}), ("in_kernel", {})]
-    )
+    kinds = {"client": client, "executor": client.get_executor(), "address": f"dask:{address}"}
+    done = run_calls(process, in_kernel, executor=kinds[kind], calls=[PROCESS, ("in_kernel", {})])
     worker, kernel = (call.result for call in done.calls)
     assert worker in client.run(os.getpid).values()
     assert kernel == os.getpid()
-    prints = [entry.meta["prints"] for entry in done.journal if "prints" in entry.meta]
-    assert prints == [f"in {worker}\n"]
-    (note,) = notes(done)
+    assert prints_of(done) == [f"in {worker}\n"]
+    (note,) = notes_of(done)
     assert note.removeprefix("ran on ").removesuffix(" (dask)") in client.run(os.getpid)
 
 
@@ -139,12 +101,6 @@ if __name__ == "__main__":
     assert [call.status for call in done.calls] == ["succeeded"] * 2, done.calls
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_functions_that_have_no_name_in_a_module_run_on_dask(client: Client) -> None:
-    factor = 3
-    triple = tool(executor=True, name="triple")(lambda: 7 * factor)
-    assert session(triple, executor=client, calls=[("triple", {})]).calls[0].result == 21
 
 
 @tool(executor=True, read_only=True)
@@ -175,20 +131,16 @@ def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
     thread = threading.Thread(target=release)
     with worker(scheduler_address, threads=2):
         thread.start()
-        done = Session(
-            Toolbox(say),
-            Scripted([calls, "Done."]),
-            scheme="flat",
-            jobs=2,
-            executor=f"dask:{scheduler_address}",
-        ).tell("Go.")
+        executor = f"dask:{scheduler_address}"
+        done = run_calls(say, calls=[calls], jobs=2, executor=executor)
         thread.join()
-    prints = {entry.meta.get("prints") for entry in done.journal} - {None}
-    assert prints == {f"{text} begins\n{text} ends\n" for text in texts}
-    assert len(notes(done)) == 2
+    assert {*prints_of(done)} == {f"{text} begins\n{text} ends\n" for text in texts}
+    assert len(notes_of(done)) == 2
 
 
-def test_objects_of_a_class_that_no_module_has_come_back_as_they_are(client: Client) -> None:
+def test_functions_and_objects_that_no_module_has_run_on_dask_and_come_back(
+    client: Client,
+) -> None:
     class Box:
         def __init__(self, size: int) -> None:
             self.size = size
@@ -198,10 +150,11 @@ def test_objects_of_a_class_that_no_module_has_come_back_as_they_are(client: Cli
             """Return a larger one."""
             return Box(self.size + 1)
 
-    done = session(
-        Box, executor=client, calls=[("Box_grow", {}), ("Box_grow", {})], inputs={"box": Box(1)}
-    )
-    assert [call.object for call in done.calls] == ["Box#2", "Box#3"]
+    factor = 3
+    triple = tool(executor=True, name="triple")(lambda: 7 * factor)
+    calls: Any = [("Box_grow", {}), ("Box_grow", {}), ("triple", {})]
+    done = run_calls(Box, triple, executor=client, calls=calls, inputs={"box": Box(1)})
+    assert [call.object or call.result for call in done.calls] == ["Box#2", "Box#3", 21]
     assert type(done["Box#3"]) is Box
     assert done["Box#3"].size == 3
 
@@ -213,11 +166,9 @@ def test_a_scheduler_that_does_not_answer_is_named_with_the_timeout() -> None:
     text = r"^executor: no Dask scheduler answers at tcp://127\.0\.0\.1:9 \(.*timeout 10 s\); start"
     with pytest.raises(UsageError, match=text):
         Session(Toolbox(process), None, executor="dask:tcp://127.0.0.1:9")
-
-
-def test_a_tool_with_an_address_connects_at_its_first_call() -> None:
+    # A tool with an address connects at its first call.
     far = tool(executor="dask:tcp://127.0.0.1:9", name="far")(lambda: 1)
-    (call,) = session(far, executor=None, calls=[("far", {})]).calls
+    (call,) = run_calls(far, executor=None, calls=[("far", {})]).calls
     assert call.error.startswith("not run: no Dask scheduler answers at tcp://127.0.0.1:9")
 
 
@@ -231,7 +182,7 @@ def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.M
 def test_a_client_that_is_closed_takes_no_calls(client: Client) -> None:
     with Client(address_of(client), set_as_default=False) as other:
         executor = executor_named(other, "executor")
-    (call,) = session(process, executor=executor, calls=[("process", {})]).calls
+    (call,) = run_calls(process, executor=executor, calls=[PROCESS]).calls
     assert call.error == (
         "not run: the executor is broken (its Dask client is closed, or has lost its scheduler); "
         "give the session a new one with executor="
@@ -241,56 +192,48 @@ def test_a_client_that_is_closed_takes_no_calls(client: Client) -> None:
 def test_what_cannot_be_pickled_is_named(client: Client) -> None:
     held = threading.Lock()
     holding = tool(executor=True, name="holding")(lambda: str(held))
-    done = session(holding, lock, executor=client, calls=[("holding", {}), ("lock", {})])
+    done = run_calls(holding, lock, executor=client, calls=[("holding", {}), ("lock", {})])
     assert done.calls[0].error.startswith("not run: the tool holding cannot be pickled")
     assert done.calls[1].status == "succeeded"
-    assert done.calls[1].result.startswith("a lock, which cannot be pickled")
+    assert done.calls[1].result.startswith("a Locked, which cannot be pickled")
+
+
+SERVER = """{before}
+import asyncio
+from distributed import {kind}
+
+async def main():
+    async with {kind}({arguments}, dashboard=False) as server:
+        print(server.address, flush=True)
+        await server.finished()
+
+asyncio.run(main())
+"""
 
 
 @contextmanager
-def scheduler(folder: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Start a scheduler of its own, and yield its process and address."""
-    code = (
-        "import asyncio, sys; from distributed import Scheduler\n"
-        "async def main():\n"
-        f"    async with Scheduler(port={port}, dashboard=False) as scheduler:\n"
-        "        print(scheduler.address, flush=True); await scheduler.finished()\n"
-        "asyncio.run(main())"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=folder)
-    assert process.stdout
-    with process:
+def server(
+    kind: str, arguments: str, before: str = "", path: str = "", **options: Any
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Start a scheduler or a worker, and yield its process and address."""
+    code = SERVER.format(before=before, kind=kind, arguments=arguments)
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join([path, *sys.path])}
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=paths, **options) as started:
+        assert started.stdout
         try:
-            yield process, process.stdout.readline().decode().strip()
+            yield started, started.stdout.readline().decode().strip()
         finally:
-            process.kill()
+            started.kill()
 
 
-@contextmanager
-def worker(
-    address: str, before: str = "", path: str = "", threads: int = 1
-) -> Iterator[subprocess.Popen[bytes]]:
+def scheduler(folder: Path, port: int = 0) -> Any:
+    return server("Scheduler", f"port={port}", cwd=folder)
+
+
+def worker(address: str, before: str = "", path: str = "", threads: int = 1) -> Any:
     """Start a worker in which some code ran before."""
-    code = (
-        f"{before}\nimport asyncio; from distributed import Worker\n"
-        "async def main():\n"
-        f"    async with Worker({address!r}, nthreads={threads}, dashboard=False) as worker:\n"
-        "        print(worker.address, flush=True); await worker.finished()\n"
-        "asyncio.run(main())"
-    )
-    paths = os.pathsep.join([path, *sys.path])
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
-    assert process.stdout
-    with process:
-        assert process.stdout.readline()
-        try:
-            yield process
-        finally:
-            process.kill()
+    return server("Worker", f"{address!r}, nthreads={threads}", before, path)
 
 
 @pytest.fixture(scope="module")
@@ -305,9 +248,7 @@ def test_a_worker_without_the_package_runs_nothing_and_says_what_to_install(
 ) -> None:
     without = "import sys; sys.modules['jupyter_toolcall'] = None"
     with worker(scheduler_address, without):
-        (call,) = session(
-            process, executor=f"dask:{scheduler_address}", calls=[("process", {})]
-        ).calls
+        (call,) = run_calls(process, executor=f"dask:{scheduler_address}", calls=[PROCESS]).calls
     assert call.status == "failed"
     assert call.error.startswith("not run: a worker cannot import jupyter-toolcall (")
     assert call.error.endswith("; install the version that the kernel has on all workers")
@@ -349,14 +290,14 @@ def test_a_worker_with_another_version_of_a_tool_runs_nothing(
     sell = tool(executor=True)(module_at(folders[0] / "shop_prices.py", "shop_prices").sell)
     calls = [("sell", {"path": str(effect)})]
     with worker(scheduler_address, path=str(folders[1])):
-        (call,) = session(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
+        (call,) = run_calls(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
     assert call.error == (
         "not run: the worker has another version of the tool than the kernel (price); restart the "
         "workers, with the code that the kernel has"
     )
     assert not effect.exists()
     with worker(scheduler_address, path=str(folders[0])):
-        (call,) = session(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
+        (call,) = run_calls(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
     assert call.result == 6
 
 
@@ -368,7 +309,7 @@ def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(
     client: Client, tmp_path: Path, killed: Any
 ) -> None:
     path = tmp_path / "effect"
-    done = session(killed, executor=client, calls=[(killed.__name__, {"path": str(path)})])
+    done = run_calls(killed, executor=client, calls=[(killed.__name__, {"path": str(path)})])
     (call,) = done.pending
     assert call.status == "unknown"
     assert call.unknown_reason.startswith("the worker tcp://")
@@ -379,10 +320,10 @@ def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(
 
 def test_a_call_that_may_run_again_does_so_once_and_says_it(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "effect"
-    done = session(die_idempotent, executor=client, calls=[("die_idempotent", {"path": str(path)})])
+    done = run_calls(die_or_again, executor=client, calls=[("die_or_again", {"path": str(path)})])
     assert (done.calls[0].status, done.calls[0].result) == ("succeeded", "twice")
     assert len([entry for entry in done.journal if isinstance(entry.event, Started)]) == 2
-    again, where = notes(done)
+    again, where = notes_of(done)
     assert again.startswith("ran again: the worker tcp://")
     assert where.startswith("ran on tcp://")
 
@@ -393,7 +334,7 @@ def test_the_last_worker_that_is_killed_leaves_no_call_waiting(
 ) -> None:
     path = tmp_path / "effect"
     with worker(scheduler_address):
-        done = session(
+        done = run_calls(
             die, executor=f"dask:{scheduler_address}", calls=[("die", {"path": str(path)})]
         )
     assert [call.status for call in done.pending] == ["unknown"]
@@ -428,8 +369,8 @@ def test_a_scheduler_that_dies_leaves_the_outcome_unknown_and_takes_no_calls(
     started, release = pipes
     with scheduler(tmp_path) as (process_, address), worker(address), Client(address) as opened:
         thread = when_started(started, process_.kill)
-        calls: Any = [("wait", {"started": started, "release": release}), ("process", {})]
-        done = session(wait, process, executor=opened, calls=calls)
+        calls: Any = [("wait", {"started": started, "release": release}), PROCESS]
+        done = run_calls(wait, process, executor=opened, calls=calls)
         (call,) = done.pending
         assert call.status == "unknown"
         assert "its scheduler is lost" in call.unknown_reason
@@ -438,15 +379,15 @@ def test_a_scheduler_that_dies_leaves_the_outcome_unknown_and_takes_no_calls(
     assert done.calls[1].error.startswith("not run: the executor is broken (its Dask client is")
 
 
-class Killing(Executor):
-    """An executor of which something dies as soon as a call is submitted."""
+class Submitting(Executor):
+    """An executor of which something happens as soon as a call is submitted."""
 
-    def __init__(self, executor: Executor, kill: Callable[[], object]) -> None:
-        self.executor, self.kill = executor, kill
+    def __init__(self, executor: Executor, happens: Callable[[], object]) -> None:
+        self.executor, self.happens = executor, happens
 
     def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
         future = self.executor.submit(function, *args, **named)
-        self.kill()
+        self.happens()
         return future
 
 
@@ -457,14 +398,14 @@ def test_a_call_that_had_not_begun_when_the_last_worker_was_lost_does_not_run(
     path = tmp_path / "effect"
     with (
         Client(scheduler_address, set_as_default=False) as client,
-        worker(scheduler_address) as only,
+        worker(scheduler_address) as (only, _),
     ):
         executor = executor_named(client, "executor")
-        session(process, executor=executor, calls=[("process", {})])
+        run_calls(process, executor=executor, calls=[PROCESS])
         busy = client.submit(_wait, *pipes, pure=False)
         opened(pipes[0])
-        (call,) = session(
-            die, executor=Killing(executor, only.kill), calls=[("die", {"path": str(path)})]
+        (call,) = run_calls(
+            die, executor=Submitting(executor, only.kill), calls=[("die", {"path": str(path)})]
         ).calls
         assert call.error == (
             "not run: all workers of the cluster are lost; give the call to a cluster that has some"
@@ -493,7 +434,7 @@ def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_tw
     ):
         thread = when_started(started, retire)
         calls = [("wait", {"started": started, "release": release})]
-        done = session(wait, executor=connected, calls=calls)
+        done = run_calls(wait, executor=connected, calls=calls)
         thread.join()
     assert len(starts) == 1
     assert [call.status for call in done.calls] in (["unknown"], ["succeeded"])
@@ -503,27 +444,15 @@ def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_tw
 def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Path) -> None:
     with scheduler(tmp_path) as (process_, address):
         with worker(address):
-            (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
+            (call,) = run_calls(process, executor=f"dask:{address}", calls=[PROCESS]).calls
             assert call.status == "succeeded"
         process_.kill()
     with scheduler(tmp_path, int(address.rpartition(":")[2])), worker(address):
-        (call,) = session(process, executor=f"dask:{address}", calls=[("process", {})]).calls
+        (call,) = run_calls(process, executor=f"dask:{address}", calls=[PROCESS]).calls
         assert call.status == "succeeded"
 
 
 # -- interrupts -----------------------------------------------------------------------------------
-
-
-class Stopped(Executor):
-    """An executor of which the person interrupts the kernel as soon as a call is submitted."""
-
-    def __init__(self, executor: Executor) -> None:
-        self.executor = executor
-
-    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
-        future = self.executor.submit(function, *args, **named)
-        signal.raise_signal(signal.SIGINT)
-        return future
 
 
 def opened(path: str) -> None:
@@ -549,14 +478,11 @@ def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
     for started, _ in pipes:
         opened(started)
     path = tmp_path / "effect"
-    executor = Stopped(executor_named(client, "executor"))
-    asked = Session(
-        Toolbox(die),
-        Scripted([("die", {"path": str(path)}), "Done."]),
-        scheme="flat",
-        approve="all",
-        executor=executor,
-    ).ask("Go.")
+    executor = Submitting(
+        executor_named(client, "executor"), lambda: signal.raise_signal(signal.SIGINT)
+    )
+    model = Scripted([("die", {"path": str(path)}), "Done."])
+    asked = Session(Toolbox(die), model, scheme="flat", approve="all", executor=executor).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
         asked.run()
     assert [call.outcome for call in asked.calls] == [Interrupted(ran=False)]
@@ -583,7 +509,7 @@ def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unreco
     assert call.unknown_reason.startswith("you stopped waiting for it, and it may still run on tcp")
     with open(release, "w"):
         asked.decide(call, "answer", result="mine").run()
-    assert session(process, executor=client, calls=[("process", {})]).calls[0].result
+    assert run_calls(process, executor=client, calls=[PROCESS]).calls[0].result
     assert [call.result for call in asked.calls] == ["mine"]
     ends = [entry for entry in asked.journal if isinstance(entry.event, Finished)]
     assert len(ends) == 1
@@ -608,16 +534,16 @@ def test_engines_of_ipyparallel_are_given_by_their_client_or_an_executor(
         "executor": engines.executor,
         "view": lambda: engines.load_balanced_view().executor,
     }[kind]()
-    done = session(process, executor=executor, calls=[("process", {}), ("process", {})])
+    done = run_calls(process, executor=executor, calls=[PROCESS] * 2)
     assert {call.result for call in done.calls} <= set(engines[:].apply_sync(os.getpid))
-    assert all(note.endswith("(ipyparallel)") for note in notes(done))
+    assert all(note.endswith("(ipyparallel)") for note in notes_of(done))
 
 
 def test_a_killed_engine_leaves_the_outcome_unknown_and_one_effect(
     engines: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "effect"
-    done = session(die, executor=engines, calls=[("die", {"path": str(path)})])
+    done = run_calls(die, executor=engines, calls=[("die", {"path": str(path)})])
     (call,) = done.pending
     assert call.status == "unknown"
     assert "lost the call: RemoteError: [Engine Exception] EngineError" in call.unknown_reason

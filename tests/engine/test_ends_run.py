@@ -102,30 +102,21 @@ def test_what_counts_is_the_end_that_a_person_gives_it(
     assert (session.text != "Asked again.") == ends
 
 
-def test_a_method_of_an_object_ends_the_run() -> None:
-    session = opened(("Desk_clear", {}), inputs={"desk": Desk()}).run()
-    assert is_over(session)
-    assert list(session.objects) == ["Desk#1", "Desk#2"]
-
-
 def test_nobody_is_reminded_of_an_output_that_is_not_saved() -> None:
     session = opened(SUBMIT, outputs={"size": int}).run()
     assert is_over(session)
     assert session.outputs == {}
 
 
-def test_a_replay_ends_where_the_recording_does_and_adds_nothing() -> None:
-    session = opened(("count", {"text": "a"}), SUBMIT).run()
+def test_a_replay_and_an_edit_of_an_earlier_call_end_where_the_recording_does() -> None:
+    calls: Any = ("count", {"text": "a"}), ("Desk_clear", {})
+    session = opened(*calls, inputs={"desk": Desk()}).run()
     entries = len(session.journal)
     again = session.replay().run()
     assert is_over(again)
-    assert len(again.journal) == entries
-
-
-def test_an_edit_of_an_earlier_call_ends_in_the_same_place() -> None:
-    session = opened(("count", {"text": "a"}), SUBMIT).run()
+    assert (len(again.journal), again.objects) == (entries, ("Desk#1", "Desk#2"))
     edited = session.edit(session.calls[0].id, text="abc").run()
-    assert [call.result for call in edited.calls] == [3, "12 characters"]
+    assert [call.result for call in edited.calls] == [3, "Desk#2"]
     assert is_over(edited)
 
 

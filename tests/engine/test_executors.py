@@ -29,7 +29,17 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
     showing_progress,
 )
-from tests.engine.killed_workers import assert_nothing_runs_twice_or_is_lost, session
+from tests.engine.killed_workers import (
+    PROCESS,
+    Locked,
+    assert_nothing_runs_twice_or_is_lost,
+    die,
+    die_or_again,
+    in_kernel,
+    lock,
+    process,
+)
+from tests.example_tools import notes_of, prints_of, run_calls
 
 
 class Bag:
@@ -63,34 +73,10 @@ class Tally:
         return self.count
 
 
-class Locked:
-    """What has no pickle."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-
-@tool(executor=True)
-def process() -> int:
-    """Return the process that it runs in."""
-    return os.getpid()
-
-
-def in_kernel() -> int:
-    """Return the process that it runs in."""
-    return os.getpid()
-
-
 @tool(executor=True)
 async def thread() -> str:
     """Return the thread that it runs in, from an async function."""
     return threading.current_thread().name
-
-
-@tool(executor=True)
-def lock() -> Locked:
-    """Make what cannot be pickled."""
-    return Locked()
 
 
 @tool(executor=True)
@@ -126,81 +112,48 @@ def book(day: str) -> str:
     raise InputRequired({"who": InputRequest("Who?", FORM)}, day)
 
 
-def _die(path: str) -> str:
-    with open(path, "a") as file:
-        file.write("ran\n")
-    os.kill(os.getpid(), signal.SIGKILL)
-    return "survived"
-
-
-@tool(executor=True)
-def die(path: str) -> str:
-    """Have an effect, and lose the worker."""
-    return _die(path)
-
-
-@tool(executor=True, idempotent=True)
-def die_or_not(path: str) -> str:
-    """Have an effect, and lose the worker at the first one."""
-    return "twice" if Path(path).exists() and Path(path).write_text("ran\nran\n") else _die(path)
-
-
 # -- where a tool runs ------------------------------------------------------------------------
 
 
-def test_marked_tools_run_in_a_worker_and_the_others_in_the_kernel() -> None:
+def test_marked_tools_run_where_their_session_has_an_executor_and_the_others_in_the_kernel() -> (
+    None
+):
+    calls: Any = [PROCESS, ("in_kernel", {})]
     with ProcessPoolExecutor(1) as pool:
-        calls: Any = [("process", {}), ("in_kernel", {})]
-        done = session(process, in_kernel, executor=pool, calls=calls)
+        done = run_calls(process, in_kernel, executor=pool, calls=calls)
     worker, kernel = (call.result for call in done.calls)
     assert worker != os.getpid()
     assert kernel == os.getpid()
-
-
-def test_a_marked_tool_runs_in_the_kernel_where_its_session_has_no_executor() -> None:
-    assert session(process, executor=None, calls=[("process", {})]).calls[0].result == os.getpid()
+    assert run_calls(process, executor=None, calls=[PROCESS]).calls[0].result == os.getpid()
 
 
 def test_a_tool_may_have_an_executor_of_its_own() -> None:
     with ThreadPoolExecutor(1, "mine") as pool:
-        own = tool(executor=pool)(lambda: threading.current_thread().name)
-        own.__name__ = "own"
-        assert session(own, executor=None, calls=[("own", {})]).calls[0].result == "mine_0"
+        own = tool(executor=pool, name="own")(lambda: threading.current_thread().name)
+        assert run_calls(own, executor=None, calls=[("own", {})]).calls[0].result == "mine_0"
 
 
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_an_object_that_a_worker_changes_is_kept_as_a_new_one(make: Any) -> None:
-    calls = [("Bag_put", {"number": 1}), ("Bag_same", {}), ("Bag_put", {"number": 2})]
+def test_what_a_worker_changes_returns_or_raises_is_as_in_the_kernel(make: Any) -> None:
+    calls: Any = [
+        *(("Bag_put", {"number": 1}), ("Bag_same", {}), ("Bag_put", {"number": 2})),
+        *(("Tally_up", {"steps": [1, 2]}), ("Tally_up", {"steps": [4]})),
+        *(("numbers", {}), ("thread", {}), ("fail", {})),
+    ]
+    tools, inputs = (Bag, Tally(), numbers, thread, fail), {"bag": Bag()}
     with make(1) as pool:
-        done = session(Bag, executor=pool, calls=calls, inputs={"bag": Bag()})
-    assert [call.object for call in done.calls] == ["Bag#2", "Bag#2", "Bag#3"]
+        done = run_calls(*tools, executor=pool, calls=calls, inputs=inputs)
+    assert [call.object for call in done.calls[:3]] == ["Bag#2", "Bag#2", "Bag#3"]
     assert [done[name].numbers for name in ("Bag#1", "Bag#2", "Bag#3")] == [[], [1], [1, 2]]
-    prints = [entry.meta["prints"] for entry in done.journal if "prints" in entry.meta]
-    assert prints == ["put 1\n", "put 2\n"]
-
-
-@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_an_instance_keeps_the_state_that_a_worker_gives_it(make: Any) -> None:
-    calls = [("Tally_up", {"steps": [1, 2]}), ("Tally_up", {"steps": [4]})]
-    with make(1) as pool:
-        done = session(Tally(), executor=pool, calls=calls)
-    assert [call.result for call in done.calls] == [3, 7]
-
-
-@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_iterators_async_tools_and_failures_are_as_in_the_kernel(make: Any) -> None:
-    calls: Any = [("numbers", {}), ("thread", {}), ("fail", {})]
-    with make(1) as pool:
-        done = session(numbers, thread, fail, executor=pool, calls=calls)
-    assert done.calls[0].result == [0, 1, 2]
-    assert done.calls[1].result == "toolcall-async"
-    assert (done.calls[2].status, done.calls[2].error) == ("failed", "ValueError: no")
+    assert prints_of(done)[:2] == ["put 1\n", "put 2\n"]
+    assert [call.result for call in done.calls[3:7]] == [3, 7, [0, 1, 2], "toolcall-async"]
+    assert (done.calls[7].status, done.calls[7].error) == ("failed", "ValueError: no")
 
 
 @pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
 def test_a_tool_asks_for_input_from_a_worker_and_continues_in_one(make: Any) -> None:
     with make(1) as pool:
-        done = session(book, executor=pool, calls=[("book", {"day": "Monday"})])
+        done = run_calls(book, executor=pool, calls=[("book", {"day": "Monday"})])
         done.decide("call_1", "answer", result={"name": "Ada"}).run()
     result = done.calls[0].result
     assert result.startswith("Monday for Ada, by ")
@@ -212,43 +165,27 @@ def test_a_tool_asks_for_input_from_a_worker_and_continues_in_one(make: Any) -> 
 
 def test_threads_take_what_cannot_be_pickled() -> None:
     with ThreadPoolExecutor(1) as pool:
-        inner = tool(executor=True)(lambda: "inside")
-        inner.__name__ = "inner"
-        done = session(inner, lock, executor=pool, calls=[("inner", {}), ("lock", {})])
+        inner = tool(executor=True, name="inner")(lambda: "inside")
+        done = run_calls(inner, lock, executor=pool, calls=[("inner", {}), ("lock", {})])
     assert [call.status for call in done.calls] == ["succeeded", "succeeded"]
 
 
-def test_a_tool_that_cannot_be_pickled_does_not_run_and_is_named() -> None:
+def test_what_cannot_be_pickled_does_not_run_and_is_named_and_a_result_is_a_text() -> None:
     held = threading.Lock()
-    inner = tool(executor=True)(lambda: str(held))
-    inner.__name__ = "inner"
+    inner = tool(executor=True, name="inner")(lambda: str(held))
+    calls = [("inner", {}), ("unlock", {"locked": "Locked#1"}), ("lock", {})]
     with ProcessPoolExecutor(1) as pool:
-        done = session(inner, process, executor=pool, calls=[("inner", {}), ("process", {})])
-    assert done.calls[0].error == (
+        inputs = {"locked": Locked()}
+        done = run_calls(inner, unlock, lock, executor=pool, calls=calls, inputs=inputs)
+    assert [call.error or call.result for call in done.calls] == [
         "not run: the tool inner cannot be pickled for a worker process; define its function at "
-        "the top level of a module or cell, or run it without an executor"
-    )
-    assert done.calls[1].status == "succeeded"
-
-
-def test_an_argument_that_cannot_be_pickled_is_named() -> None:
-    calls = [("unlock", {"locked": "Locked#1"})]
-    with ProcessPoolExecutor(1) as pool:
-        done = session(unlock, executor=pool, calls=calls, inputs={"locked": Locked()})
-    assert done.calls[0].error == (
+        "the top level of a module or cell, or run it without an executor",
         "not run: unlock: locked, a Locked, cannot be pickled for a worker process; run the tool "
-        "on threads, or without an executor"
-    )
-
-
-def test_a_result_that_cannot_be_pickled_is_a_text_and_no_failure() -> None:
-    with ProcessPoolExecutor(1) as pool:
-        done = session(lock, executor=pool, calls=[("lock", {})])
-    assert done.calls[0].status == "succeeded"
-    assert done.calls[0].result == (
+        "on threads, or without an executor",
         "a Locked, which cannot be pickled (TypeError), so it stayed in the worker process. "
-        "Run the tool on threads, or return data."
-    )
+        "Run the tool on threads, or return data.",
+    ]
+    assert [call.status for call in done.calls] == ["failed", "failed", "succeeded"]
 
 
 # -- executors that are none, closed, or lose a worker -----------------------------------------
@@ -257,7 +194,7 @@ def test_a_result_that_cannot_be_pickled_is_a_text_and_no_failure() -> None:
 def test_a_closed_executor_runs_nothing_and_says_so() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
-    done = session(process, executor=pool, calls=[("process", {})])
+    done = run_calls(process, executor=pool, calls=[PROCESS])
     assert done.calls[0].error == (
         "not run: the executor takes no calls (cannot schedule new futures after shutdown); "
         "give the session a new one with executor="
@@ -287,7 +224,7 @@ def test_an_executor_on_which_no_tool_runs_is_refused() -> None:
 def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(tmp_path: Path) -> None:
     path = tmp_path / "effect"
     with ProcessPoolExecutor(1) as pool:
-        done = session(die, executor=pool, calls=[("die", {"path": str(path)})])
+        done = run_calls(die, executor=pool, calls=[("die", {"path": str(path)})])
         assert [call.status for call in done.run().pending] == ["unknown"]
     done.decide("call_1", "reject", reason="I look myself.").run()
     assert path.read_text() == "ran\n"
@@ -298,20 +235,19 @@ def test_a_killed_worker_of_an_idempotent_tool_is_replaced_and_the_call_is_repea
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "effect"
-    calls = [("die_or_not", {"path": str(path)})]
-    done = session(die_or_not, executor="processes", calls=calls)
+    calls = [("die_or_again", {"path": str(path)})]
+    done = run_calls(die_or_again, executor="processes", calls=calls)
     assert (done.calls[0].status, done.calls[0].result) == ("succeeded", "twice")
     starts = [entry for entry in done.journal if isinstance(entry.event, Started)]
     assert len(starts) == 2
-    notes = [note for entry in done.journal for note in entry.meta.get("notes", ())]
-    assert notes == ["ran again: the worker that ran die_or_not was killed"]
+    assert notes_of(done) == ["ran again: the worker that ran die_or_again was killed"]
     assert path.read_text() == "ran\nran\n"
 
 
 def test_a_pool_that_stays_broken_leaves_a_repeated_call_unknown(tmp_path: Path) -> None:
     path = tmp_path / "effect"
     with ProcessPoolExecutor(1) as pool:
-        done = session(die_or_not, executor=pool, calls=[("die_or_not", {"path": str(path)})])
+        done = run_calls(die_or_again, executor=pool, calls=[("die_or_again", {"path": str(path)})])
     assert [call.status for call in done.pending] == ["unknown"]
     assert path.read_text() == "ran\n"
 
@@ -322,7 +258,7 @@ def test_a_pool_that_stays_broken_leaves_a_repeated_call_unknown(tmp_path: Path)
 def cell(line: str, **variables: Any) -> Session:
     """Return the session that a cell's line opens."""
     options = parse_options(f"-m m -t process --scheme flat --approve all {line}")
-    model = Scripted([("process", {}), "Done."])
+    model = Scripted([PROCESS, "Done."])
     return Cells().session(options, {"process": process, "m": model, **variables})
 
 
@@ -483,7 +419,7 @@ def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
 
 
 def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
-    model = Scripted([[("fail", {}), ("process", {})], "Done."])
+    model = Scripted([[("fail", {}), PROCESS], "Done."])
     executor = Driven(["stopped as it ended"])
     done = Session(
         Toolbox(fail, process), model, scheme="flat", approve="all", executor=executor
@@ -511,7 +447,7 @@ def test_a_thread_reports_the_progress_of_its_call() -> None:
         report_progress("half")
 
     with ThreadPoolExecutor(1) as pool, showing_progress(shown.append):
-        session(copy, executor=pool, calls=[("copy", {})])
+        run_calls(copy, executor=pool, calls=[("copy", {})])
     assert shown == ["half"]
 
 

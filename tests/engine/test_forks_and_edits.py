@@ -12,6 +12,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, NotYourTurn
 from jupyter_toolcall.models import Reply, Request
+from tests.example_tools import run_calls
 
 RAN: list[str] = []
 
@@ -59,10 +60,7 @@ SCRIPT = [
 
 def make(script: Any = SCRIPT, approve: str = "all") -> Session:
     RAN.clear()
-    session = Session(
-        Toolbox(Cup, pour), Scripted(script), scheme="flat", approve=approve, inputs={"cup": Cup()}
-    )
-    return session.tell("tea")
+    return run_calls(Cup, pour, calls=script, approve=approve, inputs={"cup": Cup()})
 
 
 def test_an_edit_is_told_to_the_model() -> None:
@@ -95,9 +93,8 @@ def served(kinds: str) -> list[Cup | Plate]:
 
 
 def test_a_result_with_new_and_old_names_takes_none_of_a_later_call() -> None:
-    box, model = Toolbox(Cup, Plate, served, pour), Scripted([("served", {"kinds": "pp"}), POUR])
-    inputs = {"c": Cup()}
-    session = Session(box, model, scheme="flat", approve="all", inputs=inputs).tell("go")
+    calls, inputs = [("served", {"kinds": "pp"}), POUR], {"c": Cup()}
+    session = run_calls(Cup, Plate, served, pour, calls=calls, inputs=inputs)
     assert session.calls[1].result == "Cup#2"
     once = session.edit("call_1", kinds="pc").run()
     assert [call.result for call in once.calls] == [["Plate#1", "Cup#3"], "Cup#2"]
@@ -106,10 +103,8 @@ def test_a_result_with_new_and_old_names_takes_none_of_a_later_call() -> None:
 
 
 def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
-    script = [("pour", {}), ("mix", {"cups": {"first": ["Cup#1", "Cup#2"]}}), "done"]
-    box = Toolbox(Cup, pour, mix)
-    session = Session(box, Scripted(script), scheme="flat", approve="all", inputs={"c": Cup()})
-    whole = session.tell("go")
+    calls = [POUR, ("mix", {"cups": {"first": ["Cup#1", "Cup#2"]}})]
+    whole = run_calls(Cup, pour, mix, calls=calls, inputs={"c": Cup()})
     gone = whole.decide_anew("call_1", "reject").run()
     assert "Cup#2 was not made on this branch, since call 1 (pour) was rejected" in (
         gone.calls[1].error
@@ -201,11 +196,9 @@ def test_a_place_of_another_branch_is_not_replayed_from() -> None:
 
 
 def test_a_call_that_was_shown_before_it_changed_is_not_approved() -> None:
-    script = [[("pour", {}), ("Cup_add", {"what": "tea"})], "done"]
-    session = make(script, approve="ask")
-    shown = session.cursor.prepared(session.state.calls["call_1_2"], session.state)[
-        0
-    ].approval_digest
+    session = make([[POUR, ("Cup_add", {"what": "tea"})], "done"], approve="ask")
+    waiting = session.state.calls["call_1_2"]
+    shown = session.cursor.prepared(waiting, session.state)[0].approval_digest
     session.decide("call_1_2", approval_digest=shown)
     session.decide("call_1_1").run()
     # The newest cup is another one now, so that what was approved is not what would run.
@@ -219,8 +212,7 @@ def test_a_call_that_was_shown_before_it_changed_is_not_approved() -> None:
 
 
 def test_an_edit_survives_a_second_approval() -> None:
-    script = [[("pour", {}), ("Cup_add", {"what": "tea"})], "done"]
-    session = make(script, approve="ask")
+    session = make([[POUR, ("Cup_add", {"what": "tea"})], "done"], approve="ask")
     session.decide("call_1_2", "edit", arguments={"what": "mint"}).decide("call_1_1").run()
     session.decide("call_1_2").run()
     assert session.calls[1].arguments["what"] == "mint"
@@ -234,6 +226,9 @@ def test_a_decision_is_taken_once_and_again_on_a_fork_where_a_replay_repeats_it(
     fork = session.fork()
     session.run()
     fork.decide("call_1").run()
-    count = len(fork.journal)
-    assert fork.replay().run().head == fork.head
+    count, paused = len(fork.journal), fork.replay("call_1")
+    assert (paused.calls[0].status, paused.pending) == ("proposed", ())
+    with pytest.raises(NotYourTurn, match="decided on already"):
+        paused.decide("call_1")
+    assert paused.run().head == fork.head
     assert (len(fork.journal), RAN) == (count, ["add tea", "add tea"])

@@ -30,15 +30,12 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
 )
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import results, run_calls
 
-WHO = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "minLength": 1},
-        "guests": {"type": "integer", "default": 2, "minimum": 1},
-    },
-    "required": ["name"],
-}
+TEXT = {"type": "string", "minLength": 1}
+GUESTS = {"type": "integer", "default": 2, "minimum": 1}
+WHO = {"type": "object", "properties": {"name": TEXT, "guests": GUESTS}, "required": ["name"]}
+ADA, YES = {"name": "Ada"}, {"sure": True}
 SURE = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
 
 
@@ -67,11 +64,7 @@ class Restaurant:
         return f"{arguments['day']} for {state['name']}"
 
     def session(self, journal: Journal | None = None, approve: str = "all") -> Session:
-        parameters = {
-            "type": "object",
-            "properties": {"day": {"type": "string"}},
-            "required": ["day"],
-        }
+        parameters = {"type": "object", "properties": {"day": TEXT}, "required": ["day"]}
         book = Tool("book", "Book a table.", parameters, self.ask, resume=self.resume)
         model = Scripted([("book", {"day": "Monday"}), "Done."])
         return Session(Toolbox(book), model, scheme="flat", approve=approve, journal=journal)
@@ -79,6 +72,15 @@ class Restaurant:
     def asked(self, approve: str = "all") -> Session:
         session = self.session(approve=approve).tell("Book.")
         return session if approve == "all" else session.decide("call_1").run()
+
+    def answered(self, *results: Any) -> Session:
+        """Return a session in which a person answered; the last answer has not run yet."""
+        session = self.asked()
+        for number, result in enumerate(results):
+            session = (session.run() if number else session).decide(
+                "call_1", "answer", result=result
+            )
+        return session
 
     def restarted(self, session: Session, own: bool = True) -> Session:
         """Return the session as another kernel reads it, on this machine or on another."""
@@ -101,24 +103,12 @@ def test_a_call_asks_in_rounds_and_the_model_is_told_one_result(
     restaurant: Restaurant, approve: str
 ) -> None:
     session = restaurant.asked(approve)
-    assert waiting(session) == [("call_1", "input required")]
-    session.decide("call_1", "answer", result={"name": "Ada"}).run()
-    assert waiting(session) == [("call_1", "input required")]
-    session.decide("call_1", "answer", result={"sure": True}).run()
+    for result in (ADA, YES):
+        assert waiting(session) == [("call_1", "input required")]
+        session.decide("call_1", "answer", result=result).run()
     assert session.calls[0].result == "Monday for Ada"
     assert restaurant.ran == ["ask Monday", "resume 1 accept", "resume 2 accept"]
-    results = [m for m in session.requests[-1].request.messages if hasattr(m, "results")]
-    assert [json.loads(r.content) for m in results for r in m.results] == [
-        {"result": "Monday for Ada"}
-    ]
-
-
-def test_a_round_that_is_rejected_is_declined_and_the_tool_continues(
-    restaurant: Restaurant,
-) -> None:
-    session = restaurant.asked().decide("call_1", "reject", reason="later").run()
-    assert session.calls[0].result == "not booked"
-    assert restaurant.ran == ["ask Monday", "resume 1 decline"]
+    assert [json.loads(r.content) for r in results(session)] == [{"result": "Monday for Ada"}]
 
 
 @pytest.mark.parametrize(
@@ -126,10 +116,7 @@ def test_a_round_that_is_rejected_is_declined_and_the_tool_continues(
     [
         ({}, {"name": "is missing"}),
         ({"name": "Ada", "guests": 0}, {"guests": "0 is less than the minimum of 1"}),
-        (
-            {"name": "Ada", "table": 1},
-            {"table": "there is no such argument; there are: name, guests."},
-        ),
+        (ADA | {"table": 1}, {"table": "there is no such argument; there are: name, guests."}),
         ("Ada", {}),
     ],
 )
@@ -150,21 +137,21 @@ def test_a_late_a_double_and_a_forged_response_are_refused_with_a_reason(
     session = restaurant.asked()
     first = all_rows(session.cursor, "").calls[0].approval_digest
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
-        session.decide("call_1", "answer", result={"name": "Ada"}, approval_digest="0" * 32)
+        session.decide("call_1", "answer", result=ADA, approval_digest="0" * 32)
     with pytest.raises(NotYourTurn, match="asks you for input"):
         session.decide("call_1", "approve")
-    session.decide("call_1", "answer", result={"name": "Ada"}, approval_digest=first)
+    session.decide("call_1", "answer", result=ADA, approval_digest=first)
     with pytest.raises(NotYourTurn, match="responded to call call_1 already"):
         session.decide("call_1", "answer", result={"name": "Bo"})
     session.run()
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
-        session.decide("call_1", "answer", result={"sure": True}, approval_digest=first)
+        session.decide("call_1", "answer", result=YES, approval_digest=first)
     forged = Decided("call_1", "answer", round=1)
     with pytest.raises(NotYourTurn, match="round 1"):
         session.journal.append(session.head, forged)
-    session.decide("call_1", "answer", result={"sure": True}).run()
+    session.decide("call_1", "answer", result=YES).run()
     with pytest.raises(NotYourTurn, match="succeeded already"):
-        session.decide("call_1", "answer", result={"sure": True})
+        session.decide("call_1", "answer", result=YES)
     assert len(restaurant.ran) == 3
 
 
@@ -172,7 +159,7 @@ def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Rest
     session = restaurant.asked()
     again = restaurant.restarted(session).replay().run()
     assert (again.head, waiting(again)) == (session.head, [("call_1", "input required")])
-    again.decide("call_1", "answer", result={"name": "Ada"})
+    again.decide("call_1", "answer", result=ADA)
     # The kernel dies before the tool goes on: the next one goes on with the response.
     last = restaurant.restarted(again).run()
     assert waiting(last) == [("call_1", "input required")]
@@ -182,7 +169,7 @@ def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Rest
 def test_a_kernel_that_dies_while_the_tool_continues_leaves_an_unknown_outcome(
     restaurant: Restaurant,
 ) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
+    session = restaurant.answered(ADA)
     session.cursor.write(Started("call_1"))
     again = restaurant.restarted(session).run()
     assert waiting(again) == [("call_1", "unknown")]
@@ -194,7 +181,7 @@ def test_a_kernel_that_dies_while_the_tool_continues_leaves_an_unknown_outcome(
 
 
 def test_a_response_is_good_for_one_start_on_whatever_branch(restaurant: Restaurant) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
+    session = restaurant.answered(ADA)
     fork = session.fork()
     session.run()
     assert waiting(fork.run()) == [("call_1", "approved")]
@@ -204,25 +191,15 @@ def test_a_response_is_good_for_one_start_on_whatever_branch(restaurant: Restaur
 
 
 def test_an_edit_starts_over_from_the_first_round(restaurant: Restaurant) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
+    session = restaurant.answered(ADA).run()
     session.decide("call_1", "edit", arguments={"day": "Tuesday"}).run()
     assert waiting(session) == [("call_1", "input required")]
     assert len(session.pending[0].rounds) == 1
     session.decide("call_1", "answer", result={"name": "Bo"}).run()
-    session.decide("call_1", "answer", result={"sure": True}).run()
+    session.decide("call_1", "answer", result=YES).run()
     edited = session.edit("call_1", day="Friday").run()
     assert restaurant.ran[-1] == "ask Friday"
     assert waiting(edited) == [("call_1", "input required")]
-
-
-def test_nothing_runs_by_the_rounds_that_another_machine_recorded(restaurant: Restaurant) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"})
-    theirs = restaurant.restarted(session, own=False)
-    assert waiting(theirs.run()) == [("call_1", "unknown")]
-    assert waiting(restaurant.restarted(session, own=False).replay().run()) == [
-        ("call_1", "proposed")
-    ]
-    assert restaurant.ran == ["ask Monday"]
 
 
 def test_a_tool_may_ask_ten_times_and_not_more() -> None:
@@ -234,8 +211,7 @@ def test_a_tool_may_ask_ten_times_and_not_more() -> None:
         """Ask."""
         raise InputRequired({"more": InputRequest("More?")}, 1)
 
-    model = Scripted([("ask", {}), "Done."])
-    session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
+    session = run_calls(ask, calls=[("ask", {})])
     for _ in range(MOST_ROUNDS):
         session.decide("call_1", "answer").run()
     assert session.calls[0].error == "ask asked for input 10 times, and asks again"
@@ -263,9 +239,7 @@ def test_a_question_that_cannot_be_shown_or_answered_fails_the_call(
         """Ask."""
         raise InputRequired({"more": request_})
 
-    model = Scripted([("ask", {}), "Done."])
-    session = Session(Toolbox(ask), model, scheme="flat", approve="all").tell("Go.")
-    assert reason in session.calls[0].error
+    assert reason in run_calls(ask, calls=[("ask", {})]).calls[0].error
 
 
 def test_a_secret_in_a_response_reaches_the_tool_and_not_the_journal(
@@ -288,8 +262,7 @@ def test_a_secret_in_a_response_reaches_the_tool_and_not_the_journal(
 def test_a_session_with_rounds_is_replayed_verified_and_exported(
     restaurant: Restaurant, tmp_path: Path
 ) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
-    session.decide("call_1", "answer", result={"sure": True}).run()
+    session = restaurant.answered(ADA, YES).run()
     count, ran = len(session.journal), len(restaurant.ran)
     assert session.replay().run().head == session.head
     assert session.replay(fresh=True).run().head == session.head
@@ -310,10 +283,11 @@ def test_the_rows_of_a_call_have_its_questions_and_then_its_answers(restaurant: 
     assert (row.status, row.change) == ("input required", "Who books?")
     [question] = row.questions
     assert (question.message, dict(question.values)) == ("Who books?", {"guests": 2})
-    session.decide("call_1", "answer", result={"name": "Ada"}).run()
-    session.decide("call_1", "reject").run()
+    session.decide("call_1", "answer", result=ADA).run()
+    session.decide("call_1", "reject", reason="later").run()
     row = all_rows(session.cursor, "").calls[0]
     assert row.questions == ()
+    assert (session.calls[0].result, restaurant.ran[-1]) == ("not booked", "resume 2 decline")
     assert row.notes == ("Who books? You: name Ada", "Sure? You declined.")
 
 
@@ -336,7 +310,7 @@ def test_the_program_that_runs_calls_itself_answers_and_continues(restaurant: Re
     assert session.call_tool("call_1").status == "input required"
     with pytest.raises(NotYourTurn, match="asks for input"):
         session.call_tool("call_1")
-    session.decide("call_1", "answer", result={"name": "Ada"})
+    session.decide("call_1", "answer", result=ADA)
     assert session.call_tool("call_1").status == "input required"
 
 
@@ -350,8 +324,7 @@ def losing(idempotent: bool, ran: list[int]) -> Session:
         ran.append(amount)
         raise OutcomeUnknown("the server stopped while the call ran")
 
-    model = Scripted([("pay", {"amount": 3}), "Done."])
-    return Session(Toolbox(pay), model, scheme="flat", approve="all").tell("Pay.")
+    return run_calls(pay, calls=[("pay", {"amount": 3})])
 
 
 def test_a_tool_that_does_not_know_its_outcome_says_why_and_does_not_run_again() -> None:
@@ -375,68 +348,49 @@ def test_an_idempotent_tool_runs_again_once_by_itself() -> None:
     ran: list[int] = []
     session = losing(True, ran)
     assert (waiting(session), ran) == ([("call_1", "unknown")], [3, 3])
-    session.run()
-    session.decide("call_1").run()
+    session.run().decide("call_1").run()
     assert (waiting(session), ran) == ([("call_1", "unknown")], [3, 3, 3])
 
 
-def published(tool: Any) -> tuple[PanelController, list[Any], list[str]]:
-    """Run a session that calls a tool; return its controller, the notices, and what they say."""
-    sent: list[Any] = []
-    model = Scripted([(tool.__name__, {}), "Done."])
-    session = Session(Toolbox(tool), model, scheme="flat", approve="all").ask("Go.")
-    controller = PanelController(session, sent.append)
-    controller.run_to_pause()
-    return controller, sent, [row.says for notice in sent for row in notice.rows.session]
-
-
-def test_progress_is_published_while_the_tool_runs_and_not_recorded(
+def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends_and_not_recorded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SHOP_TOKEN", "tok-9f8e7d6c5b4a3210")
-
-    def copy() -> str:
-        """Copy."""
-        report_progress("1 of 2: tok-9f8e7d6c5b4a3210")
-        report_progress("2 of 2" + "!" * 500)
-        return "copied"
-
-    controller, sent, says = published(copy)
-    assert "Running: 1 of 2: {secret:SHOP_TOKEN}" in says
-    steps = [row.change for notice in sent for row in notice.rows.calls]
-    assert "1 of 2: {secret:SHOP_TOKEN}" in steps
-    assert max(map(len, steps)) <= 200
-    assert says[-1] == "Finished"
-    assert "2 of 2" not in controller.session.journal.dumps()
-    assert "2 of 2" not in repr(controller.whole())
-    report_progress("nothing runs")
-
-
-def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends() -> None:
-    late: list[contextvars.Context] = []
+    late, sent = list[contextvars.Context](), list[Any]()
 
     async def copy() -> str:
         """Copy."""
 
         async def part(number: int) -> None:
-            report_progress(f"part {number}")
+            report_progress(f"part {number} of tok-9f8e7d6c5b4a3210")
 
         late.append(contextvars.copy_context())
         await asyncio.gather(part(1), part(2))
-        thread = threading.Thread(target=late[0].run, args=(report_progress, "part 3"))
+        text = "part 3" + "!" * 500
+        thread = threading.Thread(target=late[0].run, args=(report_progress, text))
         thread.start()
         thread.join()
         return "copied"
 
-    _, sent, says = published(copy)
-    assert [text for text in says if "part" in text] == [f"Running: part {n}" for n in (1, 2, 3)]
+    model = Scripted([("copy", {}), "Done."])
+    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
+    controller = PanelController(session, sent.append)
+    controller.run_to_pause()
+    says = [row.says for notice in sent for row in notice.rows.session if "part" in row.says]
+    parts = [f"part {n} of {{secret:SHOP_TOKEN}}" for n in (1, 2)]
+    assert says[:2] == [f"Running: {text}" for text in parts]
+    assert says[2].startswith("Running: part 3!!!")
+    steps = [row.change for notice in sent for row in notice.rows.calls]
+    assert {*parts} <= {*steps}
+    assert max(map(len, steps)) <= 200
+    assert "part 1" not in session.journal.dumps() + repr(controller.whole())
     late[0].run(report_progress, "too late")
     assert sent[-1].rows.session[0].says == "Finished"
+    report_progress("nothing runs")
 
 
 def test_a_recorded_result_after_rounds_can_be_kept(restaurant: Restaurant) -> None:
-    session = restaurant.asked().decide("call_1", "answer", result={"name": "Ada"}).run()
-    session.decide("call_1", "answer", result={"sure": True}).run()
+    session = restaurant.answered(ADA, YES).run()
     theirs = restaurant.restarted(session, own=False).replay().run()
     assert waiting(theirs) == [("call_1", "proposed")]
     theirs.keep_result("call_1").run()
@@ -450,7 +404,7 @@ def test_a_round_that_may_have_gone_on_in_a_copy_is_not_answered_here(
 ) -> None:
     session = restaurant.asked()
     if responded:
-        session.decide("call_1", "answer", result={"name": "Ada"})
+        session.decide("call_1", "answer", result=ADA)
     copied = restaurant.restarted(session)
     copied.journal.mark_open_calls("copied")
     for again in (copied, copied.replay()):

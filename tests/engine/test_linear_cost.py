@@ -53,33 +53,23 @@ class Thing:
 THING = {"thing": Thing()}
 
 
-def session_of(count: int, scheme: str) -> Session:
+def session_of(count: int, scheme: str = "flat", together: bool = False) -> Session:
+    """Return a session whose model asks for so many calls, each in a reply or all in one."""
     script: list[Any] = [("selectTools", {"tools": ["Thing_next"]})] if scheme == "select" else []
     script += [("_use_Thing", {"id": "Thing#1"})] if scheme == "current" else []
-    script += [("Thing_next", {"by": n}) for n in range(count)]
-    return Session(
-        Toolbox(Thing), Scripted([*script, "done"]), scheme=scheme, approve="all", inputs=THING
-    ).ask("go")
+    named = {"Thing": "Thing#1"} if together else {}
+    calls = [("Thing_next", {**named, "by": n}) for n in range(count)]
+    model = Scripted([*script, *([calls] if together else calls), "done"])
+    return Session(Toolbox(Thing), model, scheme=scheme, approve="all", inputs=THING).ask("go")
 
 
-@pytest.mark.parametrize("scheme", ["flat", "select", "current"])
-def test_a_call_costs_the_same_late_as_early(scheme: str) -> None:
-    work(session_of(10, scheme).run)
-    few, many = (work(session_of(count, scheme).run) for count in (50, 400))
-    assert many / few < 8.4
-
-
-def one_reply(count: int) -> Session:
-    """Return a session whose model asks for so many calls in one reply."""
-    calls = [("Thing_next", {"Thing": "Thing#1", "by": n}) for n in range(count)]
-    return Session(
-        Toolbox(Thing), Scripted([calls, "done"]), scheme="flat", approve="all", inputs=THING
-    ).ask("go")
-
-
-def test_a_call_of_a_long_reply_costs_what_one_of_a_short_reply_costs() -> None:
-    work(one_reply(10).run)
-    few, many = (work(one_reply(count).run) for count in (50, 400))
+@pytest.mark.parametrize(
+    ("scheme", "together"),
+    [("flat", False), ("select", False), ("current", False), ("flat", True)],
+)
+def test_a_call_costs_the_same_late_as_early_also_in_one_reply(scheme: str, together: bool) -> None:
+    work(session_of(10, scheme, together).run)
+    few, many = (work(session_of(count, scheme, together).run) for count in (50, 400))
     assert many / few < 8.4
 
 
@@ -119,6 +109,6 @@ def test_a_panel_adds_the_same_to_a_call_of_a_long_reply() -> None:
 
 
 def test_a_replay_is_linear_too() -> None:
-    few, many = session_of(50, "flat").run(), session_of(400, "flat").run()
+    few, many = session_of(50).run(), session_of(400).run()
     assert work(many.replay().run) / work(few.replay().run) < 8.4
     assert many.calls[-1].object == "Thing#401"

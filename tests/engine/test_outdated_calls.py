@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
+from tests.example_tools import run_calls
 
 CELL = """
     SALT = 1
@@ -112,13 +113,6 @@ def ran_again(session: Session) -> list[str]:
     return [call_id for e in ends if (call_id := getattr(e.event, "call_id", ""))]
 
 
-def test_of_what_has_not_changed_nothing_is_outdated(kitchen: Kitchen) -> None:
-    _, session = kitchen
-    assert session.outdated() == ()
-    assert str(session.outdated()) == "nothing is outdated"
-    assert ran_again(session) == []
-
-
 def test_a_helper_that_was_defined_again_outdates_what_it_reaches(kitchen: Kitchen) -> None:
     space, session = kitchen
     run_again(space, "def oil(x):\n    return x * 3")
@@ -148,7 +142,13 @@ def test_in_another_kernel_what_was_edited_meanwhile_is_outdated(
     dip = next(each for each in report if each.tool == "Fries_dip")
     assert dip.why == "its tool Fries_dip uses what was changed: Fries.more"
     assert ran_again(late) == [f"call_{n}" for n in range(1, 6)]
-    assert loaded(session, tmp_path).outdated() == ()
+    same = loaded(session, tmp_path)
+    assert (same.outdated(), str(same.outdated())) == ((), "nothing is outdated")
+    assert ran_again(same) == []
+    space = cell()
+    tools = Toolbox(*(space[name] for name in NAMES if name != "weigh"), space["Till"]())
+    late = Session.load(tmp_path / "s.jsonl", tools, Scripted(SCRIPT), approve="all")
+    assert said(late) == ["call_4 weigh: its tool weigh is gone"]
 
 
 def test_a_stateful_instance_carries_on_what_is_outdated(kitchen: Kitchen, tmp_path: Path) -> None:
@@ -163,19 +163,10 @@ def test_a_stateful_instance_carries_on_what_is_outdated(kitchen: Kitchen, tmp_p
     ]
 
 
-def test_a_tool_that_is_gone_is_named(kitchen: Kitchen, tmp_path: Path) -> None:
-    space, session = kitchen
-    session.save(tmp_path / "s.jsonl")
-    less = Toolbox(*(space[name] for name in NAMES if name != "weigh"), space["Till"]())
-    late = Session.load(tmp_path / "s.jsonl", less, Scripted(SCRIPT), approve="all")
-    assert said(late) == ["call_4 weigh: its tool weigh is gone"]
-
-
 def test_an_input_with_other_content_outdates_what_was_made_of_it(tmp_path: Path) -> None:
     space = cell()
-    script = Scripted([("fry", {"fries": "$Fries"}), "done"])
-    given = {"mine": space["Fries"](1)}
-    session = Session(box(space), script, scheme="flat", approve="all", inputs=given).tell("Go.")
+    inputs = {"mine": space["Fries"](1)}
+    session = run_calls(*box(space), calls=[("fry", {"fries": "$Fries"})], inputs=inputs)
     session.save(tmp_path / "s.jsonl")
     late = Session.load(tmp_path / "s.jsonl", box(space), inputs={"mine": space["Fries"](2)})
     assert said(late) == [
@@ -185,9 +176,8 @@ def test_an_input_with_other_content_outdates_what_was_made_of_it(tmp_path: Path
     ]
 
 
-def test_a_call_of_which_nobody_noted_the_code_is_not_taken_for_outdated() -> None:
-    space = cell()
-    session = Session(box(space), Scripted(SCRIPT), scheme="flat", approve="all").tell("Go.")
+def test_a_call_of_which_nobody_noted_the_code_is_not_taken_for_outdated(kitchen: Kitchen) -> None:
+    space, session = kitchen
     old = Journal()
     for entry in session.journal:
         meta = {key: value for key, value in entry.meta.items() if key != "code"}
@@ -242,8 +232,8 @@ def test_what_is_outdated_is_exactly_what_a_replay_runs(
         (f"make_{name}", {"parts": [f"Thing#{n % at + 1}" for n in parts] if at else []})
         for at, (name, parts) in enumerate(chain)
     ]
-    tools = Toolbox(space["Thing"], *(space[f"make_{name}"] for name in "abc"))
-    session = Session(tools, Scripted([*script, "done"]), scheme="flat", approve="all").tell("Go.")
+    tools = space["Thing"], *(space[f"make_{name}"] for name in "abc")
+    session = run_calls(*tools, calls=script)
     run_again(space, f"def help_{edited}(x):\n    return [x, 2]")
     outdated = [each.name for each in session.outdated() if each.tool]
     assert outdated == ran_again(session)

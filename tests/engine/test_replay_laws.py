@@ -207,42 +207,41 @@ BOX = Toolbox(Thing, mix, hold, look, note, RECALL, fail, leave, stop, ask, lose
 
 names = st.sampled_from(["$Thing", "Thing#1", "Thing#2", "Thing#3", "Thing#9", "Thing#01", "$a"])
 numbers = st.integers(0, 3)
+
+
+def calls_of(tools: str | list[str], optional: Any = None, /, **fields: Any) -> Any:
+    """Return calls of a tool, or of one of several, with what is drawn for each argument."""
+    drawn = st.sampled_from([tools] if isinstance(tools, str) else tools)
+    return st.tuples(drawn, st.fixed_dictionaries(fields, optional=optional))
+
+
+fields = st.fixed_dictionaries({"thing": names}, optional={"note": st.just("n")})
 arguments = st.one_of(
-    st.tuples(st.just("Thing_grow"), st.fixed_dictionaries({"Thing": names, "by": numbers})),
-    st.tuples(st.just("Thing_grow"), st.fixed_dictionaries({"by": numbers})),
-    st.tuples(st.just("Thing_spoil"), st.fixed_dictionaries({"Thing": names, "by": numbers})),
-    st.tuples(st.just("Thing_same"), st.fixed_dictionaries({"Thing": names})),
-    st.tuples(st.just("Thing_total"), st.fixed_dictionaries({"Thing": names})),
-    st.tuples(
-        st.just("mix"),
-        st.fixed_dictionaries(
-            {"things": st.lists(names, max_size=3)}, optional={"other": st.none() | names}
-        ),
-    ),
-    st.tuples(
-        st.just("hold"),
-        st.fixed_dictionaries(
-            {"holder": st.fixed_dictionaries({"thing": names}, optional={"note": st.just("n")})}
-        ),
-    ),
-    st.tuples(st.just("look"), st.fixed_dictionaries({"thing": names})),
-    st.tuples(st.just("Shelf_put"), st.fixed_dictionaries({"thing": names})),
-    st.tuples(st.just("Shelf_take"), st.just({})),
-    st.tuples(st.just("note"), st.fixed_dictionaries({"thing": names})),
-    st.tuples(st.just("recall"), st.just({})),
-    st.tuples(st.sampled_from(["fail", "leave", "stop"]), st.fixed_dictionaries({"x": numbers})),
-    st.tuples(st.sampled_from(["ask", "ask", "lose"]), st.fixed_dictionaries({"x": numbers})),
+    calls_of("Thing_grow", Thing=names, by=numbers),
+    calls_of("Thing_grow", by=numbers),
+    calls_of("Thing_spoil", Thing=names, by=numbers),
+    calls_of("Thing_same", Thing=names),
+    calls_of("Thing_total", Thing=names),
+    calls_of("mix", {"other": st.none() | names}, things=st.lists(names, max_size=3)),
+    calls_of("hold", holder=fields),
+    calls_of("look", thing=names),
+    calls_of("Shelf_put", thing=names),
+    calls_of("Shelf_take"),
+    calls_of("note", thing=names),
+    calls_of("recall"),
+    calls_of(["fail", "leave", "stop"], x=numbers),
+    calls_of(["ask", "ask", "lose"], x=numbers),
     # Faults of the model: no such tool, no such argument, a wrong type, what is not JSON.
-    st.tuples(st.just("nowhere"), st.just({})),
-    st.tuples(st.just("Thing_grow"), st.just({"by": "many", "why": 1})),
-    st.tuples(st.just("fail"), st.just({"x": float("nan")})),
-    st.tuples(st.just("selectTools"), st.just({"tools": ["look", "nowhere"]})),
-    st.tuples(st.just("save"), st.fixed_dictionaries({"made": names, "count": numbers})),
+    st.just(("nowhere", {})),
+    st.just(("Thing_grow", {"by": "many", "why": 1})),
+    st.just(("fail", {"x": float("nan")})),
+    st.just(("selectTools", {"tools": ["look", "nowhere"]})),
+    calls_of("save", made=names, count=numbers),
     # The tools of scheme current: what has no object of its own runs on the current one.
-    st.tuples(st.just("Thing_spoil"), st.fixed_dictionaries({"by": numbers})),
-    st.tuples(st.just("Thing_total"), st.just({})),
-    st.tuples(st.just("_use_Thing"), st.fixed_dictionaries({"id": names})),
-    st.tuples(st.just("_saveAs"), st.fixed_dictionaries({"name": st.sampled_from(["a", "$b"])})),
+    calls_of("Thing_spoil", by=numbers),
+    calls_of("Thing_total"),
+    calls_of("_use_Thing", id=names),
+    calls_of("_saveAs", name=st.sampled_from(["a", "$b"])),
 )
 turns = st.one_of(
     st.lists(arguments, min_size=1, max_size=3), st.just(["I think."]), arguments.map(lambda a: [a])
@@ -555,20 +554,13 @@ def test_a_fresh_replay_runs_everything_once_and_what_comes_out_the_same_adds_no
 
 def test_the_random_sessions_reach_what_they_are_drawn_for() -> None:
     """Plays a fixed plan, so that the laws above cannot hold for want of anything to check."""
-    plan = Plan(
-        "flat",
-        "ask",
-        True,
-        1,
-        (
-            [("Thing_grow", {"by": 1}), ("fail", {"x": 1})],
-            [("stop", {"x": 1})],
-            [("hold", {"holder": {"thing": "$Thing"}})],
-            [("save", {"made": "$Thing", "count": 1})],
-        ),
-        (("approve", 0, 0),) * 9,
+    script = (
+        [("Thing_grow", {"by": 1}), ("fail", {"x": 1})],
+        [("stop", {"x": 1})],
+        [("hold", {"holder": {"thing": "$Thing"}})],
+        [("save", {"made": "$Thing", "count": 1})],
     )
-    session = play(plan)
+    session = play(Plan("flat", "ask", True, 1, script, (("approve", 0, 0),) * 9))
     assert [c.status for c in session.calls] == [
         *("succeeded", "failed", "interrupted", "succeeded", "succeeded")
     ]

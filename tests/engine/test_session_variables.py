@@ -12,6 +12,7 @@ from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.view.contract_rows import CallRow, SessionRow
 from jupyter_toolcall.view.view_rows import ViewRows
+from tests.example_tools import run_calls
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 RAN: list[str] = []
@@ -80,19 +81,10 @@ def test_what_runs_is_filled_in_by_variables_and_is_seen_before_it_is_approved()
     assert (row.arguments, row.asked) == ({"text": "a (fr)"}, {"text": "a"})
     session.decide(session.pending[0]).run()
     assert session.calls[1].arguments == {"text": "a (fr)"}
-    assert RAN == ["speak fr", "shout a (fr)"]
-
-
-def test_what_a_person_wrote_runs_as_it_is() -> None:
-    session = opened(("label", {"text": "a"}), approve="none").tell("go")
-    session.decide(session.pending[0], "edit", arguments={"text": "b"}).run()
-    assert RAN == ["shout b"]
-
-
-def test_an_edit_from_python_changes_what_ran_and_fills_nothing_in_twice() -> None:
-    session = opened(("speak", {"text": "fr"}), ("label", {"text": "a"})).tell("go")
-    edited = session.edit(session.calls[1]).run()
-    assert edited.calls[1].arguments == {"text": "a (fr)"}
+    # What a person edits has been filled in, and what a person wrote runs as it is.
+    assert session.edit(session.calls[1]).run().calls[1].arguments == {"text": "a (fr)"}
+    session.edit(session.calls[1], text="b").run()
+    assert RAN == ["speak fr", "shout a (fr)", "shout a (fr)", "shout b"]
 
 
 def test_two_tools_that_give_a_variable_two_values_are_refused() -> None:
@@ -118,39 +110,35 @@ def test_a_variable_that_is_too_long_to_be_kept_is_not_set_and_that_is_told(by_h
 
 # -- a request to a person ----------------------------------------------------------------
 
+BOOK = ("book", {"text": "room 5"})
 REQUEST = Tool("book", "Book a room.", TEXT, for_person=True)
 
 
 def asked(approve: str) -> Session:
-    script = Scripted([("book", {"text": "room 5"}), "Booked."])
-    return Session(Toolbox(REQUEST), script, scheme="flat", approve=approve).tell("go")
+    return run_calls(REQUEST, calls=[BOOK], approve=approve)
 
 
 @pytest.mark.parametrize("approve", ["ask", "all", "none"])
 def test_a_request_to_a_person_waits_whatever_the_policy(approve: str) -> None:
+    assert [call.status for call in asked("read-only").calls] == ["rejected"]
     session = asked(approve)
     assert [call.tool for call in session.pending] == ["book"]
     with pytest.raises(UsageError, match="book is a request to you, and nothing runs: answer"):
         session.decide(session.pending[0])
     session.decide(session.pending[0], "answer", result={"room": 5}).run()
-    assert (results(session), session.text) == ([{"room": 5}], "Booked.")
+    assert (results(session), session.text) == ([{"room": 5}], "Done.")
 
 
 @pytest.mark.parametrize("approve", ["ask", "all", "none"])
 def test_what_a_tool_did_is_asked_of_a_person_where_it_is_a_request_now(approve: str) -> None:
-    did = Tool("book", "Book a room.", TEXT, shout)
-    script = Scripted([("book", {"text": "room 5"}), "Booked."])
-    done = Session(Toolbox(did), script, scheme="flat", approve="all").tell("go")
+    script = Scripted([BOOK, "Done."])
+    done = run_calls(Tool("book", "Book a room.", TEXT, shout), calls=[BOOK])
     now = Session(Toolbox(REQUEST), script, scheme="flat", approve=approve, journal=done.journal)
     now.checkout(done.head)
     again = now.replay().run()
     assert [(call.tool, call.status) for call in again.pending] == [("book", "proposed")]
     again.decide(again.pending[0], "answer", result={"room": 6}).run()
-    assert (results(again), again.text) == ([{"room": 6}], "Booked.")
-
-
-def test_a_request_to_a_person_is_rejected_where_only_reading_is_allowed() -> None:
-    assert [call.status for call in asked("read-only").calls] == ["rejected"]
+    assert (results(again), again.text) == ([{"room": 6}], "Done.")
 
 
 def test_a_fill_that_refuses_tells_the_model() -> None:
@@ -158,14 +146,13 @@ def test_a_fill_that_refuses_tells_the_model() -> None:
         raise CallError("hospital is not set")
 
     made = Tool("visit", "Visit.", TEXT, shout, fill=refuse)
-    session = Session(Toolbox(made), Scripted([("visit", {"text": "a"})]), scheme="flat").tell("go")
+    session = run_calls(made, calls=[("visit", {"text": "a"})])
     assert session.calls[0].error == "hospital is not set"
 
 
 def test_an_answer_holds_for_the_request_as_it_was_put() -> None:
     visit = Tool("visit", "Visit.", TEXT, fill=in_language, reads=("language",), for_person=True)
-    script = Scripted([("speak", {"text": "fr"}), ("visit", {"text": "a"}), "Done."])
-    session = Session(Toolbox(*BOX, visit), script, scheme="flat", approve="all").tell("go")
+    session = run_calls(*BOX, visit, calls=[("speak", {"text": "fr"}), ("visit", {"text": "a"})])
     session.decide(session.pending[0], "answer", result="ok").run()
     assert session.calls[1].arguments == {"text": "a (fr)"}
     count = len(session.journal)

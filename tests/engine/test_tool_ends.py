@@ -22,6 +22,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Verdict
 from jupyter_toolcall.view.previews import preview
+from tests.example_tools import prints_of, run_calls
 
 RAN: list[str] = []
 
@@ -33,9 +34,7 @@ def _nothing_ran() -> None:
 
 def after(*functions: Callable[..., Any]) -> Session:
     """Return a session in which each of these tools was called once, in order."""
-    script: list[Any] = [(function.__name__, {}) for function in functions]
-    model = Scripted([*script, "done"])
-    return Session(Toolbox(*functions), model, scheme="flat", approve="all").tell("Go.")
+    return run_calls(*functions, calls=[(function.__name__, {}) for function in functions])
 
 
 def closes_stdout() -> str:
@@ -63,14 +62,10 @@ def test_a_tool_may_close_replace_or_delete_the_streams_and_its_result_is_kept(t
     streams = sys.stdout, sys.stderr
     session = after(tool)
     assert [call.status for call in session.calls] == ["succeeded"]
-    assert session.text == "done"
+    assert session.text == "Done."
     assert (sys.stdout, sys.stderr) == streams
-
-
-def test_what_is_printed_behind_a_closed_stream_is_kept_too() -> None:
-    session = after(closes_stdout)
-    ends = [entry.meta["prints"] for entry in session.journal if "prints" in entry.meta]
-    assert ends == ["before\ninside\nafter\n"]
+    if tool is closes_stdout:
+        assert prints_of(session) == ["before\ninside\nafter\n"]
 
 
 class Unprintable(Exception):
@@ -99,36 +94,17 @@ class Hostile:
 RAISED = [SystemExit, Ending, GeneratorExit, KeyboardInterrupt, asyncio.CancelledError]
 
 
-def test_an_exception_that_cannot_be_printed_is_a_failure() -> None:
-    def fail() -> None:
-        RAN.append("fail")
-        raise Unprintable
-
-    session = after(fail)
-    assert session.calls[0].status == "failed"
-    assert session.calls[0].error == "Unprintable: (its message cannot be read)"
-    assert (session.text, RAN) == ("done", ["fail"])
-
-
 def test_where_a_tool_failed_is_kept_for_the_person_and_not_sent_to_the_model() -> None:
     async def fail() -> None:
         print("here")
         raise ValueError("no")
 
     session = after(fail)
-    [prints] = [entry.meta["prints"] for entry in session.journal if "prints" in entry.meta]
+    [prints] = prints_of(session)
     assert prints.startswith("here\nTraceback (most recent call last):\n")
     assert ", in fail\n" in prints.splitlines(keepends=True)[2]
     assert 'raise ValueError("no")' in prints
     assert session.calls[0].error == "ValueError: no"
-
-
-@pytest.mark.parametrize("raises", [SystemExit, Ending, GeneratorExit, asyncio.CancelledError])
-def test_whatever_a_tool_raises_is_a_failure(raises: type[BaseException]) -> None:
-    def fail() -> None:
-        raise raises
-
-    assert [call.status for call in after(fail).calls] == ["failed"]
 
 
 @pytest.mark.parametrize("raises", RAISED)
@@ -141,8 +117,7 @@ def test_a_hostile_object_costs_its_own_preview_and_nothing_else(
     def look(it: Hostile) -> str:
         return "seen"
 
-    model = Scripted([("make", {}), ("look", {"it": "Hostile#1"}), "done"])
-    session = Session(Toolbox(make, look), model, scheme="flat", approve="all").tell("Go.")
+    session = run_calls(make, look, calls=[("make", {}), ("look", {"it": "Hostile#1"})])
     assert [call.status for call in session.calls] == ["succeeded", "succeeded"]
     assert raises.__name__ in preview(session["Hostile#1"]).text
     for show in (repr, str, lambda session: session._repr_mimebundle_()):
@@ -152,33 +127,39 @@ def test_a_hostile_object_costs_its_own_preview_and_nothing_else(
     assert [row.name for row in drive.whole().objects] == ["Hostile#1"]
 
 
-def test_a_tool_that_stops_its_event_loop_ends_and_so_do_the_next_ones() -> None:
-    async def stop() -> str:
-        asyncio.get_running_loop().stop()
-        await asyncio.sleep(0)
-        return "stopped"
-
-    async def sleep() -> str:
-        await asyncio.sleep(0.01)
-        return "slept"
-
-    assert [call.result for call in after(stop, sleep).calls] == ["stopped", "slept"]
+# -- event loops ------------------------------------------------------------------------------
 
 
-def test_a_task_that_ends_the_thread_of_the_loop_costs_the_next_tool_nothing() -> None:
-    async def leave() -> str:
-        async def raise_exit() -> None:
-            raise SystemExit
+async def go_on() -> str:
+    return "here"
 
-        task = asyncio.ensure_future(raise_exit())
-        await asyncio.wait([task])
-        task.exception()
-        return "left"
 
-    async def go_on() -> str:
-        return "here"
+async def stop() -> str:
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(0)
+    return "kept"
 
-    assert [call.result for call in after(leave, go_on).calls] == ["left", "here"]
+
+async def cancel() -> str:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    return "kept"
+
+
+async def leave() -> str:
+    async def raise_exit() -> None:
+        raise SystemExit
+
+    task = asyncio.ensure_future(raise_exit())
+    await asyncio.wait([task])
+    task.exception()
+    return "kept"
+
+
+@pytest.mark.parametrize("tool", [stop, cancel, leave])
+def test_a_tool_that_ends_its_task_its_loop_or_its_thread_costs_no_result(tool: Any) -> None:
+    assert [call.result for call in after(tool, go_on).calls] == ["kept", "here"]
 
 
 # -- what a value's own code raises -----------------------------------------------------------
@@ -266,31 +247,23 @@ class Disguised(Exception):
         raise SystemExit
 
 
-@pytest.mark.parametrize("error", [Speaks, Disguised])
-def test_an_exception_with_hostile_parts_is_a_failure(error: type[Exception]) -> None:
+ERRORS: dict[type[BaseException], str] = {
+    **dict.fromkeys([SystemExit, Ending, GeneratorExit, asyncio.CancelledError], ""),
+    Unprintable: "Unprintable: (its message cannot be read)",
+    **{Speaks: "Speaks", Disguised: "Disguised"},
+}
+
+
+@pytest.mark.parametrize("raises", ERRORS)
+def test_whatever_a_tool_raises_is_a_failure(raises: type[BaseException]) -> None:
     def fail() -> None:
-        raise error
+        RAN.append("fail")
+        raise raises
 
     session = after(fail)
-    assert [call.status for call in session.calls] == ["failed"]
-    assert (session.calls[0].error or "").startswith(error.__name__)
-
-
-# -- event loops ------------------------------------------------------------------------------
-
-
-async def go_on() -> str:
-    return "here"
-
-
-def test_a_tool_that_cancels_its_own_task_and_returns_keeps_its_result() -> None:
-    async def cancel() -> str:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        return "returned"
-
-    assert [call.result for call in after(cancel, go_on).calls] == ["returned", "here"]
+    (call,) = session.calls
+    assert (call.status, session.text, RAN) == ("failed", "Done.", ["fail"])
+    assert call.error.startswith(ERRORS[raises])
 
 
 def broken() -> None:
@@ -319,7 +292,7 @@ def test_an_async_tool_that_blocks_is_interrupted_and_the_next_one_runs() -> Non
         released.wait(60)
         return "late"
 
-    model = Scripted([("block", {}), ("go_on", {}), "done"])
+    model = Scripted([("block", {}), ("go_on", {}), "Done."])
     session = Session(Toolbox(block, go_on), model, scheme="flat", approve="all").ask("Go.")
     with pytest.raises(KeyboardInterrupt):
         session.run()
@@ -357,16 +330,16 @@ def send() -> str:
 def interrupted(tool: Any, disk: Lines) -> Session:
     """Return a session that was interrupted as a line was written, and then went on."""
     journal = Journal(disk)
-    model = Scripted([(tool.__name__, {}), "done"])
+    model = Scripted([(tool.__name__, {}), "Done."])
     session = Session(Toolbox(tool), model, scheme="flat", approve="all", journal=journal)
     session.ask("Go.")
     with pytest.raises(KeyboardInterrupt):
         session.run()
     assert [entry.id for entry in journal] == disk.ids()
     assert session.head == disk.ids()[-1]
-    while session.text != "done" and not session.pending:
+    while session.text != "Done." and not session.pending:
         session.run()
-    assert (session.text, session.pending) == ("done", ())
+    assert (session.text, session.pending) == ("Done.", ())
     return session
 
 
@@ -385,13 +358,13 @@ def test_however_often_the_writing_of_an_entry_is_interrupted_memory_is_what_is_
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_an_interrupt_while_an_approval_is_written_leaves_it_written(times: int) -> None:
     disk = Lines("decided", times)
-    model = Scripted([("send", {}), "done"])
+    model = Scripted([("send", {}), "Done."])
     session = Session(Toolbox(send), model, scheme="flat", approve="none", journal=Journal(disk))
     session.tell("Go.")
     with pytest.raises(KeyboardInterrupt):
         session.decide(session.pending[0].id)
     assert session.head == disk.ids()[-1]
-    assert session.run().text == "done"
+    assert session.run().text == "Done."
     assert RAN == ["send"]
 
 
@@ -410,18 +383,12 @@ def test_memory_is_what_is_on_disk_in_a_session_that_a_tool_runs_too() -> None:
     disk = Lines("finished")
 
     def outside() -> str:
-        model = Scripted([("send", {}), "done"])
-        session = Session(
-            Toolbox(send), model, scheme="flat", approve="all", journal=Journal(disk)
-        ).ask("Go.")
-        inner.append(session)
-        return session.run().text
+        box, model, journal = Toolbox(send), Scripted([("send", {}), "Done."]), Journal(disk)
+        inner.append(Session(box, model, scheme="flat", approve="all", journal=journal))
+        return inner[0].tell("Go.").text
 
-    model = Scripted([("outside", {}), "done"])
-    session = Session(Toolbox(outside), model, scheme="flat", approve="all").ask("Go.")
     with pytest.raises(KeyboardInterrupt):
-        session.run()
-    assert [call.status for call in session.calls] == ["interrupted"]
+        after(outside)
     assert [entry.id for entry in inner[0].journal] == disk.ids()
     assert [call.status for call in inner[0].calls] == ["succeeded"]
 
@@ -442,14 +409,20 @@ def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
         thread.join()
         return "approve", ""
 
-    model = Scripted([("send", {}), "done"])
-    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
-        session.run()
-    assert [type(each) for each in seen] == [str]
+        asking(policy).run()
+    assert [type(result) for result in seen] == [str]
+
+
+def asking(policy: Any) -> Session:
+    """Return a session in which a policy is about to be asked."""
+    model = Scripted([("send", {}), "Done."])
+    return Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
 
 
 def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
+    began = time.monotonic()
+
     def policy(tool: Any, arguments: Any) -> tuple[Verdict, str]:
         for delay in (0.01, LONG + 0.1):
             threading.Timer(delay, signal.raise_signal, [signal.SIGINT]).start()
@@ -457,10 +430,8 @@ def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
             time.sleep(0.01)
         return "approve", ""
 
-    model, began = Scripted([("send", {}), "done"]), time.monotonic()
-    session = Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
     with pytest.raises(KeyboardInterrupt):
-        session.run()
+        asking(policy).run()
     assert time.monotonic() - began < 30
     assert RAN == []
 
@@ -480,7 +451,7 @@ def test_an_interrupt_while_a_result_is_kept_costs_that_alone(tmp_path: Path) ->
     def make() -> Slow:
         return Slow()
 
-    box, model, path = Toolbox(make), Scripted([("make", {}), "done"]), tmp_path / "session.jsonl"
+    box, model, path = Toolbox(make), Scripted([("make", {}), "Done."]), tmp_path / "session.jsonl"
     Session(box, model, scheme="flat").ask("Go.").save(path)
     session = Session.load(path, box, model, approve="all")
     with pytest.raises(KeyboardInterrupt):

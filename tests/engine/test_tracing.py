@@ -63,11 +63,8 @@ def run(model: object = None) -> Session:
 
 def test_each_request_and_each_run_of_a_tool_has_a_span() -> None:
     run()
-    assert [each.name for each in spans()] == [
-        "chat claude-sonnet-5-5",
-        "execute_tool login",
-        "chat claude-sonnet-5-5",
-    ]
+    chat_name = "chat claude-sonnet-5-5"
+    assert [span.name for span in spans()] == [chat_name, "execute_tool login", chat_name]
     chat = dict(spans()[0].attributes or {})
     assert chat == {
         "gen_ai.operation.name": "chat",
@@ -78,11 +75,8 @@ def test_each_request_and_each_run_of_a_tool_has_a_span() -> None:
         "gen_ai.usage.output_tokens": 20,
         "gen_ai.usage.cache_read.input_tokens": 80,
     }
-
-
-def test_what_is_said_is_in_no_span_unless_that_is_asked_for() -> None:
-    run()
-    assert SECRET not in "".join(each.to_json() for each in spans())
+    # What is said is in no span unless that is asked for.
+    assert SECRET not in "".join(span.to_json() for span in spans())
 
 
 def test_what_is_said_is_there_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

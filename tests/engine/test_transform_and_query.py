@@ -270,11 +270,10 @@ def test_tools_are_sent_with_a_question_and_each_call_is_answered_as_in_any_prom
     session.transform("Book#1", "Make it short.")
     request = last_question(session).cursor.request
     assert {"cut", "count", "burn", "save"} <= {tool.name for tool in request.tools}
-    asked = [m.calls for m in request.messages if isinstance(m, Assistant)]
-    answered = [m.results for m in request.messages if isinstance(m, Results)]
-    ids = [[call.id for call in calls] for calls in asked]
-    assert [[result.call_id for result in results] for results in answered] == ids
-    assert len(ids[0]) == 3
+    asked = [call.id for m in request.messages if isinstance(m, Assistant) for call in m.calls]
+    answered = [r.call_id for m in request.messages if isinstance(m, Results) for r in m.results]
+    assert asked == answered
+    assert len(asked) == 4
 
 
 @pytest.mark.parametrize(

@@ -1,110 +1,146 @@
-"""`session.verify()`: a branch runs again on a copy, and the first difference is named."""
+"""Running a recorded branch again: `session.verify()` names the first difference and adds nothing;
+`session.replay(fresh=True)` is a new branch, and lists what differs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import Unfinished
+from jupyter_toolcall import Session
+from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
+from jupyter_toolcall.jupyter.input_line import split
 from jupyter_toolcall.jupyter.subcommands import carry_out
+from tests.example_tools import run_calls
 
 
-@dataclass(frozen=True)
-class Loaf:
-    grams: int
+class Dough:
+    def __init__(self, grams: int) -> None:
+        self.grams = grams
 
 
-class Oven:
-    """An oven that gets hotter."""
+class Scales:
+    """A stateful instance that counts how often it weighs."""
 
     def __init__(self) -> None:
-        self.heat = 0
+        self.times = 0
 
-    def warm(self, by: int) -> int:
-        """Warm it."""
-        self.heat += by
-        return self.heat
+    def weigh(self, dough: Dough) -> int:
+        """Weigh dough."""
+        self.times += 1
+        return dough.grams + self.times
 
 
 class Bakery:
-    """Tools that note what ran, and can come to something else."""
+    """Tools that note what ran, and of which one is not the same every day."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
-        self.loss = 10
+        self.today = 1
 
-    def box(self) -> Toolbox:
-        def bake(loaf: Loaf) -> Loaf:
-            """Bake a loaf."""
-            self.ran.append("bake")
-            return Loaf(loaf.grams - self.loss)
+    def session(self, approve: str = "all") -> Session:
+        def mix(grams: int) -> Dough:
+            """Mix dough."""
+            self.ran.append("mix")
+            return Dough(grams)
 
-        def weigh(loaf: Loaf) -> int:
-            """Weigh a loaf."""
-            self.ran.append("weigh")
-            return loaf.grams
+        def rise(dough: Dough) -> Dough:
+            """Let it rise, as warm as it is today."""
+            self.ran.append("rise")
+            return Dough(dough.grams + self.today)
 
-        return Toolbox(bake, weigh, Oven())
+        def look(dough: Dough) -> str:
+            """Look."""
+            self.ran.append("look")
+            return "fine"
 
-    def session(self, approve: str = "ask") -> Session:
-        model = Scripted(
-            [
-                ("bake", {"loaf": "Loaf#1"}),
-                [("weigh", {"loaf": "Loaf#2"}), ("weigh", {"loaf": "Loaf#9"})],
-                ("Oven_warm", {"by": 3}),
-                "Done.",
-            ]
-        )
-        inputs = {"loaf": Loaf(500)}
-        return Session(self.box(), model, scheme="flat", inputs=inputs, approve=approve).tell("Go.")
+        calls: list[Any] = [
+            *(("mix", {"grams": 1}), ("rise", {"dough": "$Dough"})),
+            [("look", {"dough": "Dough#1"}), ("look", {"dough": "Dough#9"})],
+            ("Scales_weigh", {"dough": "Dough#2"}),
+        ]
+        return run_calls(mix, rise, look, Dough, Scales(), calls=calls, approve=approve)
 
 
-def test_a_session_that_comes_out_the_same_is_verified_and_nothing_is_added() -> None:
-    bakery = Bakery()
-    session = bakery.session("all")
-    entries, bakery.ran = len(session.journal), []
-    found = session.verify()
-    assert found
-    assert str(found) == "4 calls came out as recorded"
-    assert bakery.ran == ["bake", "weigh"]
-    assert len(session.journal) == entries
+def cells_of(session: Session) -> Cells:
+    cells = Cells()
+    cells.keep(session)
+    return cells
 
 
-def test_the_first_call_that_comes_out_otherwise_is_told() -> None:
-    bakery = Bakery()
-    session = bakery.session("all")
-    bakery.loss = 20
-    found = session.verify()
-    assert not found
-    assert found.divergence == "call 1, bake: its tool bake uses what was changed: self.loss"
-    # What was verified is what it was.
-    assert session["Loaf#2"] == Loaf(490)
-
-
-@given(st.lists(st.sampled_from(["approve", "reject", "answer"]), min_size=3, max_size=3))
-def test_whatever_a_person_decided_is_verified(verdicts: list[str]) -> None:
-    session = Bakery().session()
-    for verdict in verdicts:
-        if session.pending:
-            call = session.pending[0]
-            answer = "Loaf#1" if call.tool == "bake" else 7
-            session.decide(call, verdict, result=answer).run()  # type: ignore[arg-type]
-    assert session.verify(), str(session.verify())
-
-
-def test_a_line_verifies_a_session_and_fails_its_cell_where_it_comes_out_otherwise(
+def test_a_session_that_comes_out_the_same_is_verified_and_nothing_is_added(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     bakery = Bakery()
-    cells = Cells()
-    cells.keep(bakery.session("all"))
-    carry_out(["verify"], cells, {})
-    assert "4 calls came out as recorded" in capsys.readouterr().out
-    bakery.loss = 20
-    with pytest.raises(Unfinished, match="comes out otherwise: call 1, bake"):
-        carry_out(["verify"], cells, {})
+    session = bakery.session()
+    entries, bakery.ran = len(session.journal), []
+    found = session.verify()
+    assert found
+    assert str(found) == "5 calls came out as recorded"
+    assert bakery.ran == ["mix", "rise", "look"]
+    assert len(session.journal) == entries
+    carry_out(["verify"], cells_of(session), {})
+    assert "5 calls came out as recorded" in capsys.readouterr().out
+
+
+def test_the_first_call_that_comes_out_otherwise_is_told_and_fails_its_cell() -> None:
+    bakery = Bakery()
+    session = bakery.session()
+    bakery.today = 5
+    found = session.verify()
+    assert not found
+    assert found.divergence == "call 2, rise: its tool rise uses what was changed: self.today"
+    # What was verified is what it was.
+    assert session["Dough#2"].grams == 2
+    with pytest.raises(Unfinished, match="comes out otherwise: call 2, rise"):
+        carry_out(["verify"], cells_of(session), {})
+
+
+@given(st.lists(st.sampled_from(["approve", "reject", "answer"]), min_size=5, max_size=5))
+def test_whatever_a_person_decided_is_verified(verdicts: list[Any]) -> None:
+    session = Bakery().session("ask")
+    for verdict in verdicts:
+        if session.pending:
+            call = session.pending[0]
+            answer = Dough(7) if call.tool in ("mix", "rise") else 7
+            session.decide(call, verdict, result=answer).run()
+    assert session.verify(), str(session.verify())
+
+
+def test_what_came_out_otherwise_is_told_by_type_with_what_follows_from_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bakery = Bakery()
+    session = bakery.session()
+    bakery.today = 5
+    again = session.replay(fresh=True).run()
+    assert bakery.ran == ["mix", "rise", "look"] * 2
+    report = again.came_out()
+    assert [pair.tool for pair in report.calls if not pair.same] == ["rise", "Scales_weigh"]
+    assert "2 of 5 calls differ" in str(report)
+    assert "3 → 7 (+4)" in str(report)
+    assert [call.result for call in session.calls] == ["Dough#1", "Dough#2", "fine", None, 3]
+    assert [call.result for call in again.calls] == ["Dough#1", "Dough#2", "fine", None, 7]
+    # What the model said to another number may be stale, and is marked.
+    assert again.state.stale
+    cells = cells_of(session)
+    carry_out(split("replay --fresh"), cells, {})
+    assert "2 of 5 calls differ" in capsys.readouterr().out
+    carry_out(split("replay"), cells, {})
+    assert capsys.readouterr().out == ""
+
+
+def test_a_fresh_replay_can_begin_at_a_call() -> None:
+    bakery = Bakery()
+    bakery.session().replay("call_3_1", fresh=True).run()
+    assert bakery.ran == ["mix", "rise", "look", "look"]
+
+
+def test_an_unchanged_replay_came_out_the_same_and_a_session_of_its_own_is_no_replay() -> None:
+    session = Bakery().session()
+    assert session.replay().run().came_out().same
+    with pytest.raises(UsageError, match=r"is no replay; session\.replay\(fresh=True\)"):
+        session.came_out()

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import threading
-from collections import Counter, deque, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,16 +21,6 @@ from jupyter_toolcall.schemes.scheme import Flat, Scheme, sent_data
 from jupyter_toolcall.tools.invoke import MEMBERS, error_text
 from jupyter_toolcall.tools.plain_data import plain_data
 from jupyter_toolcall.tools.value_text import content_text
-
-Point = namedtuple("Point", "x y")
-
-
-class Stamp(datetime.datetime):
-    pass
-
-
-class Moment(pd.Timestamp):
-    pass
 
 
 def sent_request(value: Any = None, **options: Any) -> Any:
@@ -52,35 +37,6 @@ def sent_request(value: Any = None, **options: Any) -> Any:
     scripted = Scripted([("result", {}), "Done."])
     Session(Toolbox(result), model, scheme="flat", approve="all", **options).tell("Go.")
     return sent[-1]
-
-
-PLAIN = st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=3)
-PAIRS = st.recursive(
-    PLAIN.map(lambda value: (value, value))
-    | st.integers(1, 28).map(lambda n: (Stamp(2024, 1, n), f"2024-01-{n:02}T00:00:00"))
-    | st.integers(1, 28).map(lambda n: (Moment(2024, 1, n), f"2024-01-{n:02}T00:00:00"))
-    | st.integers(0, 9).map(lambda n: (range(n), list(range(n))))
-    | st.lists(st.text("ab") | st.none()).map(lambda items: (pd.Index(items, dtype=object), items))
-    | st.lists(st.integers(-9, 9)).map(lambda items: (np.array(items, dtype=object), items))
-    | st.text("ab").map(lambda text: (Counter(text), dict(Counter(text)))),
-    lambda pairs: (
-        st.tuples(pairs, pairs).map(
-            lambda two: (Point(two[0][0], two[1][0]), {"x": two[0][1], "y": two[1][1]})
-        )
-        | st.lists(pairs, max_size=3).map(
-            lambda all: (deque(v for v, _ in all), [j for _, j in all])
-        )
-        | pairs.map(lambda pair: ({"k": pair[0]}.values(), [pair[1]]))
-        | pairs.map(lambda pair: ({"k": pair[0]}.items(), [["k", pair[1]]]))
-        | pairs.map(lambda pair: (MappingProxyType({"k": pair[0]}), {"k": pair[1]}))
-    ),
-    max_leaves=5,
-)
-
-
-@given(PAIRS)
-def test_whatever_json_can_hold_is_read_as_json(pair: tuple[Any, Any]) -> None:
-    assert json.loads(sent_request(pair[0]).messages[-1].results[0].content) == {"result": pair[1]}
 
 
 def errors(leaves: st.SearchStrategy[Exception]) -> st.SearchStrategy[Exception]:

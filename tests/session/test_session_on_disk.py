@@ -7,6 +7,7 @@ import copy
 import gc
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -123,8 +124,12 @@ def loaded(path: Path) -> Session:
     return Session.load(path, BOX, Scripted(CALLS), approve=ASKS)
 
 
-def test_a_loaded_session_has_its_values_and_its_file_has_what_it_does(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.jsonl"
+
+
+def test_a_loaded_session_has_its_values_and_its_file_has_what_it_does(path: Path) -> None:
     begun(path)
     session = loaded(path)
     assert session["Thing#1"].n == 3
@@ -135,46 +140,42 @@ def test_a_loaded_session_has_its_values_and_its_file_has_what_it_does(tmp_path:
     assert loaded(path).text == "ok"
 
 
-def test_an_approval_starts_no_call_in_another_process(tmp_path: Path) -> None:
-    session = begun(tmp_path / "a.jsonl")
+def test_an_approval_starts_no_call_in_another_process(path: Path) -> None:
+    session = begun(path)
     session.decide(session.pending[0])
     del session
     gc.collect()
-    session = loaded(tmp_path / "a.jsonl").run()
+    session = loaded(path).run()
     assert [call.tool for call in session.pending] == ["use"]
     assert session.decide(session.pending[0]).run().calls[1].result == 3
 
 
 @pytest.mark.parametrize("take", [shutil.copy, shutil.move])
 def test_a_copy_of_the_file_is_read_and_asks_about_what_was_approved(
-    tmp_path: Path, take: Callable[[Path, Path], object]
+    path: Path, tmp_path: Path, take: Callable[[Path, Path], object]
 ) -> None:
-    session = begun(tmp_path / "a.jsonl")
+    session = begun(path)
     session.decide(session.pending[0])
-    take(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
-    size = (tmp_path / "b.jsonl").stat().st_size
-    copied = loaded(tmp_path / "b.jsonl")
+    take(path, copied := tmp_path / "b.jsonl")
+    size = copied.stat().st_size
+    other = loaded(copied)
     with pytest.raises(Absent, match="replay"):
-        copied.run()
-    copied = copied.replay().run()
-    assert [call.tool for call in copied.pending] == ["use"]
-    assert (tmp_path / "b.jsonl").stat().st_size == size
+        other.run()
+    assert [call.tool for call in other.replay().run().pending] == ["use"]
+    assert copied.stat().st_size == size
     assert session.run().calls[1].result == 3
 
 
-def test_loading_adds_nothing_to_the_file_also_where_the_tools_are_not_there(
-    tmp_path: Path,
-) -> None:
-    begun(tmp_path / "a.jsonl")
+def test_loading_adds_nothing_to_the_file_also_where_the_tools_are_not_there(path: Path) -> None:
+    begun(path)
     gc.collect()
-    before = (tmp_path / "a.jsonl").read_text()
-    session = Session.load(tmp_path / "a.jsonl", Toolbox())
+    before = path.read_text()
+    session = Session.load(path, Toolbox())
     assert [call.status for call in session.calls] == ["succeeded", "proposed"]
-    assert (tmp_path / "a.jsonl").read_text() == before
+    assert path.read_text() == before
 
 
-def test_a_file_is_that_of_one_session(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
+def test_a_file_is_that_of_one_session(path: Path, tmp_path: Path) -> None:
     session = begun(path)
     with pytest.raises(UsageError, match=r"has a session already; Session\.load continues it"):
         begun(path)
@@ -194,9 +195,9 @@ def test_a_file_is_that_of_one_session(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("is_on_disk", [False, True])
 def test_a_forked_process_acts_on_no_approval_and_leaves_the_file_to_the_one_that_writes_it(
-    tmp_path: Path, is_on_disk: bool
+    path: Path, is_on_disk: bool
 ) -> None:
-    session, code = begun(tmp_path / "a.jsonl" if is_on_disk else None), 1
+    session, code = begun(path if is_on_disk else None), 1
     session.decide(session.pending[0])
     if not (child := os.fork()):
         try:
@@ -212,13 +213,12 @@ def test_a_forked_process_acts_on_no_approval_and_leaves_the_file_to_the_one_tha
     assert session.run().text == "ok"
     del session
     gc.collect()
-    assert not is_on_disk or loaded(tmp_path / "a.jsonl").text == "ok"
+    assert not is_on_disk or loaded(path).text == "ok"
 
 
 def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_asked_about(
-    tmp_path: Path,
+    path: Path,
 ) -> None:
-    path = tmp_path / "a.jsonl"
     session = begun(path, "all")
     assert session.text == "ok"
     del session
@@ -248,35 +248,20 @@ def test_the_text_is_that_of_the_latest_prompt() -> None:
     assert [session.tell(str(n)).text for n in range(4)] == ["one", empty, "two", ""]
 
 
-def test_a_secret_that_a_tool_sets_and_prints_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load_settings() -> str:
-        """Load."""
-        monkeypatch.setenv("SERVICE_API_KEY", "sk-4f9a7c21d08e4b55a1c3")
-        print(os.environ["SERVICE_API_KEY"])
-        return os.environ["SERVICE_API_KEY"]
-
-    model = Scripted([("load_settings", {}), "ok"])
-    session = Session(Toolbox(load_settings), model, scheme="flat", approve="all").tell("go")
-    assert "sk-4f9a" not in session.journal.dumps()
-    assert "{secret:SERVICE_API_KEY}" in session.journal.dumps()
-
-
 @pytest.mark.parametrize(
     ("approve", "what"), [("ask", "waits for your approval"), ("read-only", "is rejected")]
 )
 def test_verify_says_of_a_call_that_may_not_run_here_why(
-    approve: str, what: str, tmp_path: Path
+    approve: str, what: str, path: Path
 ) -> None:
-    begun(approve="all").save(tmp_path / "a.jsonl")
-    found = Session.load(tmp_path / "a.jsonl", BOX, approve=approve).verify()
-    assert str(found) == (
+    begun(approve="all").save(path)
+    assert str(Session.load(path, BOX, approve=approve).verify()) == (
         f"call 2, use {what} here, so it did not run again; "
         "open the session with the approve= that it ran with"
     )
-    assert Session.load(tmp_path / "a.jsonl", BOX, approve="all").verify()
-    lost = Session.load(tmp_path / "a.jsonl", Toolbox(make), approve="all").verify()
-    assert str(lost).startswith("call 2, use cannot run here: there is no tool ")
-    assert len(str(lost).splitlines()) == 1
+    assert Session.load(path, BOX, approve="all").verify()
+    lost = str(Session.load(path, Toolbox(make), approve="all").verify())
+    assert re.fullmatch("call 2, use cannot run here: there is no tool .*", lost)
 
 
 WRONG: list[Any] = [None, 5, b"x", [], [1], {}, object(), str, True, "a\ud800", "a\0b"]
