@@ -18,11 +18,18 @@ from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme
 
-GIVEN = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
+GIVEN = {"oven": Oven(), "plate": Plate(), "sink": Sink(), "potato": Potato()}
 PLAN: list[tuple[str, dict[str, Any]]] = [
     ("Potato_rinse", {"Potato": "$Potato", "sink": "$Sink"}),
     ("Potato_peel", {"Potato": "$Potato"}),
 ]
+
+
+def washed(scheme: Scheme, **options: Any) -> Session:
+    """Return a session in a scheme, in which a potato is rinsed and peeled."""
+    options = {"inputs": GIVEN, "approve": "all", **options}
+    model = Scripted([*PLAN, "Done."])
+    return Session(kitchen(), model, scheme=scheme, **options).tell("Go.")
 
 
 class Plain(Scheme):
@@ -46,20 +53,17 @@ def offered(session: Session) -> list[list[str]]:
 
 
 def test_a_scheme_that_says_no_more_than_its_offer_runs_a_session() -> None:
-    model = Scripted([*PLAN, "Done."])
-    session = Session(kitchen(), model, scheme=Plain(), inputs=GIVEN, approve="all").tell("Go.")
+    session = washed(Plain())
     assert [call.object for call in session.calls] == ["Potato#2", "Potato#3"]
-    assert session.state.opened.scheme == "plain"
-    assert session.text == "Done."
+    assert (session.state.opened.scheme, session.text) == ("plain", "Done.")
 
 
-def test_a_scheme_on_the_shoulders_of_another_offers_by_what_there_is() -> None:
-    given = {"oven": Oven(), "plate": Plate(), "sink": Sink(), "potato": Potato()}
-    model = Scripted([*PLAN, "Done."])
-    session = Session(kitchen(), model, scheme=Newest(), inputs=given, approve="all").tell("Go.")
+def test_a_scheme_on_the_shoulders_of_another_offers_by_what_there_is_and_is_replayed() -> None:
+    session = washed(Newest())
     takes_potatoes = ["Potato_rinse", "Potato_peel", "Potato_slice", "Oven_bake"]
     assert offered(session) == [takes_potatoes] * 3
     assert "Potato#1" in session.requests[0].request.system
+    assert session.replay().run().head == session.head
 
 
 def test_a_tool_takes_the_types_that_its_schema_names_at_any_depth() -> None:
@@ -72,19 +76,10 @@ def test_a_tool_takes_the_types_that_its_schema_names_at_any_depth() -> None:
 
 
 def test_a_scheme_of_ones_own_can_be_spoken_as_xml() -> None:
-    model = Scripted([*PLAN, "Done."])
-    session = Session(
-        kitchen(), model, scheme=Plain(), native=True, inputs=GIVEN, approve="all"
-    ).tell("Go.")
+    session = washed(Plain(), native=True)
     assert session.state.opened.scheme == Native(Plain()).name == "native(plain)"
     assert offered(session) == [[]] * 3
     assert "rinse" in session.requests[0].request.system
-
-
-def test_a_replay_in_a_scheme_of_ones_own_adds_nothing() -> None:
-    model = Scripted([*PLAN, "Done."])
-    session = Session(kitchen(), model, scheme=Newest(), inputs=GIVEN, approve="all").tell("Go.")
-    assert session.replay().run().head == session.head
 
 
 def test_a_saved_session_in_a_scheme_of_ones_own_is_loaded_with_it(tmp_path: Path) -> None:
@@ -105,15 +100,15 @@ def test_schemes_of_ones_own_are_compared_with_ours() -> None:
     assert all(run.solved for run in runs)
 
 
-def test_a_class_in_the_place_of_a_scheme_is_told_what_to_write() -> None:
-    wrong: Any = Newest
-    with pytest.raises(UsageError, match=r"Newest is a class; its scheme is Newest\(\)"):
-        Session(kitchen(), Scripted([]), scheme=wrong)
-
-
-def test_what_is_no_scheme_is_told_what_one_is() -> None:
-    wrong: Any = 42
-    with pytest.raises(UsageError, match="42 is no scheme: give a name"):
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (Newest, r"Newest is a class; its scheme is Newest\(\)"),
+        (42, "42 is no scheme: give a name"),
+    ],
+)
+def test_what_is_no_scheme_is_told_what_one_is(wrong: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
         Session(kitchen(), Scripted([]), scheme=wrong)
 
 

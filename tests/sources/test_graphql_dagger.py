@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from graphql import GraphQLSchema, build_schema, introspection_from_schema
 
-from jupyter_toolcall import Session, Toolbox, from_graphql
+from jupyter_toolcall import Toolbox, from_graphql
 from tests.standin.graphql_server import Server, engine, serving, tell
 
 NAME = "dagger-2025-04.graphqls"
@@ -94,11 +94,3 @@ def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: 
     assert len(server.queries) == 3
     assert 'withExec(args: ["go", "test"], expect: ANY) { stdout }' in server.queries[2]
     assert edited.calls[-2].result != session.calls[-2].result
-
-
-def test_the_list_of_tools_is_a_small_part_of_all_definitions(box: Toolbox) -> None:
-    def size(scheme: str) -> int:
-        request = Session(box, None, scheme=scheme).ask("go").cursor.request
-        return len(json.dumps([tool.definition() for tool in request.tools]))
-
-    assert size("select") <= size("flat") / 10

@@ -62,12 +62,11 @@ def test_a_prompt_with_calls_as_xml_says_that_an_id_may_be_a_name(box: Toolbox) 
 
 
 def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: Server) -> None:
-    tell(
-        box,
-        ISSUE,
-        ("addComment", {"subjectId": "x", "body": "Hi", "others": ["Issue#1", "y", "Issue#1"]}),
-        ("moveCard", {"input": {"cardId": "Issue#1", "columnId": "Issue#1"}}),
-    )
+    # A text that contains a name is a text.
+    comment = {"subjectId": "x", "body": "See Issue#1", "others": ["Issue#1", "y", "Issue#1"]}
+    move = ("moveCard", {"input": {"cardId": "Issue#1", "columnId": "Issue#1"}})
+    tell(box, ISSUE, ("addComment", comment), move)
+    assert 'body: "See Issue#1"' in server.queries[1]
     assert f'others: [{ISSUE_ID}, "y", {ISSUE_ID}]' in server.queries[1]
     assert f"input: {{cardId: {ISSUE_ID}, columnId: {ISSUE_ID}}}" in server.queries[2]
 
@@ -82,9 +81,8 @@ def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: S
 def test_an_object_that_has_no_id_and_one_that_does_not_exist_are_errors_in_one_line(
     box: Toolbox, server: Server, name: str, error: str
 ) -> None:
-    note = ("search", {"text": "x"})
-    arguments = {"subjectId": name, "body": "Hi"}
-    session = tell(box, ISSUE, note, ("addComment", arguments))
+    comment = ("addComment", {"subjectId": name, "body": "Hi"})
+    session = tell(box, ISSUE, ("search", {"text": "x"}), comment)
     assert session.calls[2].error == f"addComment: subjectId: {error}"
     assert server.queries == []
 
@@ -98,38 +96,22 @@ def test_an_id_of_the_server_that_looks_like_a_name_is_sent_as_it_is(
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "where"),
+    ("arguments", "where"),
     [
-        (
-            "addComment",
-            {"subjectId": "x", "body": "Issue#1"},
-            "body: Issue#1 is an object, and a S",
-        ),
-        (
-            "moveCard",
-            {"input": {"cardId": "x", "note": "Issue#1"}},
-            "input.note: Issue#1 is an obj",
-        ),
-        ("moveCard", {"input": {"cardId": "x", "anything": "Issue#1"}}, "input.anything: Issue#1"),
-        (
-            "moveCard",
-            {"input": {"cardId": "x", "anything": {"a": [1, "Issue#1"]}}},
-            "input.anything: Issue#1 is an object, and a HTML is taken here",
-        ),
+        ({"cardId": "x", "note": "Issue#1"}, "input.note: Issue#1 is an object, and a S"),
+        ({"cardId": "x", "anything": "Issue#1"}, "input.anything: Issue#1 is an object, and a H"),
+        ({"cardId": "x", "anything": {"a": [1, "Issue#1"]}}, "input.anything: Issue#1 is an ob"),
     ],
 )
 def test_the_name_of_an_object_where_no_id_is_taken_is_an_error(
-    box: Toolbox, server: Server, tool: str, arguments: dict[str, Any], where: str
+    box: Toolbox, server: Server, arguments: dict[str, Any], where: str
 ) -> None:
-    session = tell(box, ISSUE, (tool, arguments))
-    assert session.calls[1].error.startswith(f"{tool}: {where}")
-    assert "\n" not in session.calls[1].error
+    comment = ("addComment", {"subjectId": "x", "body": "Issue#1"})
+    _, failed, moved = tell(box, ISSUE, comment, ("moveCard", {"input": arguments})).calls
+    assert failed.error.startswith("addComment: body: Issue#1 is an object, and a S")
+    assert moved.error.startswith(f"moveCard: {where}")
+    assert "\n" not in failed.error + moved.error
     assert server.queries == []
-
-
-def test_a_text_that_contains_a_name_is_a_text(box: Toolbox, server: Server) -> None:
-    tell(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "See Issue#1"}))
-    assert 'body: "See Issue#1"' in server.queries[1]
 
 
 def test_a_text_that_is_an_input_is_an_id_by_its_name(box: Toolbox, server: Server) -> None:
