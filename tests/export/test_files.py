@@ -16,11 +16,12 @@ from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.formats import file_stem
 from jupyter_toolcall.export.session_files import FileSession, chosen, sessions
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import FRIES
 from jupyter_toolcall.storage.notebook_files import MIME, execute, with_parsed_rows
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
+from tests.example_tools import fries_session
 from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -34,6 +35,14 @@ def tool_names(line: str) -> tuple[str, ...]:
 
 def sessions_in(path: Path) -> tuple[FileSession, ...]:
     return sessions(path, tool_names)
+
+
+def executed(path: Path, *sources: str) -> Path:
+    """Write a notebook of these cells, and run it."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    execute(path).write(path)
+    return path
 
 
 def home(held: FileSession, folder: Path, to: str = "py") -> Path:
@@ -138,16 +147,15 @@ script = Scripted([
 
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("lesson") / "art.v1.ipynb"
-    cells = [nbformat.v4.new_code_cell(source) for source in LESSON]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    execute(path).write(path)
-    return path
+    return executed(tmp_path_factory.mktemp("lesson") / "art.v1.ipynb", *LESSON)
 
 
 def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path: Path) -> None:
     [held] = sessions_in(lesson)
     assert held.names == ("5", "art")
+    # A name means the last of its cells.
+    [last] = chosen(lesson, "art", tool_names)
+    assert len(last.session.cursor.state.prompt) == len("Go on.")
     made = run(home(held, tmp_path))
     printed = nbformat.read(lesson, as_version=4).cells[-1].outputs[0].text
     marks = {name: made[name.lower().replace("#", "_")].marks for name in eval(printed)}
@@ -163,17 +171,14 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
 
 
 def test_a_method_of_a_timed_variable_runs_in_the_script_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "till.ipynb"
-    cells = [
+    path = executed(
+        tmp_path / "till.ipynb",
         "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted\nclass Till:\n"
         "    n = 1\n    def add(self, by: int) -> int:\n        'Add.'\n        self.n += by\n"
         "        return self.n\n%time till = Till()\n"
         "model = Scripted([('add', {'by': 2}), 'Done.'])",
         "%%toolchat -m model -t till.add --scheme flat --approve all\nGo.",
-    ]
-    cells = [nbformat.v4.new_code_cell(source) for source in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    execute(path).write(path)
+    )
     assert run(home(sessions_in(path)[0], tmp_path))["result_1"] == 3
 
 
@@ -203,9 +208,7 @@ def test_what_a_file_knows_of_requests_is_what_was_sent(tmp_path: Path, lesson: 
 
 
 def lunch() -> Session:
-    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    made = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
-    return made.tell("Bake me some fries.").edit("call_4", shape="SLICES").run()
+    return fries_session(FRIES).tell("Bake me some fries.").edit("call_4", shape="SLICES").run()
 
 
 def test_a_journal_goes_home_branch_by_branch(tmp_path: Path) -> None:
@@ -255,11 +258,7 @@ model = Scripted([("save", {"one": ann, "all": [ann], "counts": {"a": 1}})])
 
 
 def test_the_records_that_a_saved_session_made_are_of_their_classes(tmp_path: Path) -> None:
-    path = tmp_path / "lesson.ipynb"
-    cells = [nbformat.v4.new_code_cell(cell) for cell in RECORDS]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    nbformat.write(execute(path).notebook, path)
-    (held,) = sessions_in(path)
+    (held,) = sessions_in(executed(tmp_path / "lesson.ipynb", *RECORDS))
     script = home(held, tmp_path)
     assert 'one = Person(name="Ann", age=3)' in script.read_text()
     made = run(script)
@@ -294,10 +293,7 @@ def test_the_script_of_a_saved_session_imports_its_toolset_and_runs(
 ) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.txt").write_text("x")
-    path = tmp_path / "lesson.ipynb"
-    cells = [nbformat.v4.new_code_cell(cell) for cell in TOOLSETS]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    nbformat.write(execute(path).notebook, path)
+    path = executed(tmp_path / "lesson.ipynb", *TOOLSETS)
     (tmp_path / "data" / "b.txt").unlink()
     monkeypatch.chdir(tmp_path)
     tables, files = [home(each, tmp_path) for each in sessions_in(path)]
@@ -406,11 +402,6 @@ def test_a_file_that_a_person_changed_needs_force(
     assert ran(lesson, "--output", out) == 1
     assert "--force" in capsys.readouterr().err
     assert ran(lesson, "--output", out, "--force") == 0
-
-
-def test_a_part_that_a_name_means_is_its_last_place(lesson: Path) -> None:
-    [held] = chosen(lesson, "art", tool_names)
-    assert len(held.session.cursor.state.prompt) == len("Go on.")
 
 
 CIRCLES: dict[str, Any] = {

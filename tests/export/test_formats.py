@@ -17,17 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from jupyter_toolcall import Session
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS
-from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import FRIES
+from tests.example_tools import fries_session
 from tests.examples import examples
 from tests.export.worlds import Plan, bare, exported, plans, play
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def lunch(**options: Any) -> Session:
-    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    settings = {"approve": "all", "inputs": given, "outputs": {"fries": Plate}, **options}
-    return Session(kitchen(), FRIES, name="lunch", **settings).tell("Bake me some fries.")
+def lunch() -> Session:
+    return fries_session(FRIES, name="lunch").tell("Bake me some fries.")
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +49,23 @@ def test_a_file_is_of_the_format_that_its_ending_says(
     assert path.read_bytes() == same.read_bytes()
 
 
-def test_an_ending_or_a_format_that_is_not_known_is_told_in_one_line(
-    session: Session, tmp_path: Path
+KNOWN = "py, ipynb, html, dot, svg, json, messages"
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "said"),
+    [
+        ("fries.pdf", None, rf"ends in \.pdf, .* one of {KNOWN}$"),
+        ("fries", None, rf"has no ending, .* one of {KNOWN}$"),
+        ("fries", "htm", rf"no format 'htm'; there are {KNOWN}. .*mean html\?"),
+        *((".", "py", "is a folder"), ("a/b.py", None, "there is no folder")),
+    ],
+)
+def test_what_cannot_be_written_is_told_in_one_line_and_leaves_nothing(
+    session: Session, tmp_path: Path, name: str, to: str | None, said: str
 ) -> None:
-    known = "py, ipynb, html, dot, svg, json, messages"
-    with pytest.raises(UsageError, match=rf"ends in \.pdf, .* one of {known}$"):
-        session.export(tmp_path / "fries.pdf")
-    with pytest.raises(UsageError, match=rf"has no ending, .* one of {known}$"):
-        session.export(tmp_path / "fries")
-    with pytest.raises(UsageError, match=rf"no format 'htm'; there are {known}. .*mean html\?"):
-        session.export(tmp_path / "fries", to="htm")
+    with pytest.raises(UsageError, match=said):
+        session.export(tmp_path / name, to=to)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,14 +82,6 @@ def test_an_export_is_written_over_and_what_a_person_wrote_is_not(
     assert path.read_text() == changed
     session.export(path, to=name, force=True)
     assert path.read_text() != changed
-
-
-def test_a_folder_and_a_folder_that_is_not_there_are_told(session: Session, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is a folder"):
-        session.export(tmp_path, to="py")
-    with pytest.raises(UsageError, match="there is no folder"):
-        session.export(tmp_path / "a" / "b.py")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_export_that_fails_leaves_what_was_there(
@@ -173,24 +171,17 @@ def test_the_data_has_all_of_a_session(session: Session, tmp_path: Path) -> None
     assert (data["format"], data["version"]) == ("jupyter-toolcall/session", 1)
     assert data["session"]["name"] == "lunch"
     assert data["session"]["prompts"] == ["Bake me some fries."]
-    assert data["session"]["outputs"] == [
-        {"name": "fries", "type": "Plate", "description": "", "value": "Plate#2"}
-    ]
+    output = {"name": "fries", "type": "Plate", "description": "", "value": "Plate#2"}
+    assert data["session"]["outputs"] == [output]
     assert [call["id"] for call in data["calls"]] == [call.id for call in session.calls]
     edited = data["calls"][3]
     assert edited["arguments"] == {"Potato": "Potato#3", "shape": "SLICES"}
-    assert (edited["asked"], edited["decision"], edited["decided_by"]) == (
-        {"shape": "STICKS"},
-        "edit",
-        "person",
-    )
+    assert edited["asked"] == {"shape": "STICKS"}
+    assert (edited["decision"], edited["decided_by"]) == ("edit", "person")
     assert [each["name"] for each in data["objects"]] == list(session.objects)
     plate = data["objects"][-1]
-    assert (plate["made_by"], plate["made_from"], plate["saved_as"]) == (
-        "call_7",
-        ["Fries#1", "Plate#1"],
-        "fries",
-    )
+    assert (plate["made_by"], plate["saved_as"]) == ("call_7", "fries")
+    assert plate["made_from"] == ["Fries#1", "Plate#1"]
     assert [branch["current"] for branch in data["branches"]] == [False, True]
     assert [m["role"] for m in data["messages"][:4]] == ["user", "assistant", "call", "tool"]
 
@@ -202,9 +193,8 @@ def test_the_messages_are_the_requests_that_the_model_got(tmp_path: Path) -> Non
         got.append(request)
         return FRIES(request)
 
-    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    session = Session(kitchen(), model, approve="all", inputs=given, outputs={"fries": Plate})
-    data = json.loads(session.tell("Bake.").export(tmp_path / "a.messages.json").read_text())
+    session = fries_session(model).tell("Bake.")
+    data = json.loads(session.export(tmp_path / "a.messages.json").read_text())
     assert data["exact"] is True
     assert len(data["turns"]) == len(got) == 8
     for turn, request in zip(data["turns"], got, strict=True):

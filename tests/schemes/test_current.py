@@ -176,16 +176,11 @@ def test_a_scalar_is_a_result_and_the_current_object_stays() -> None:
 
 
 def test_a_list_of_objects_names_them_and_the_current_object_stays() -> None:
-    script = [
-        ("_use_Directory", {"id": "Directory#1"}),
-        ("Directory_all", {}),
-        ("Directory_is_empty", {}),
-        ("_use_File", {"id": "File#3"}),
-        ("File_contents", {}),
-    ]
+    script: list[Any] = [("_use_Directory", {"id": "Directory#1"}), ("Directory_all", {})]
+    script += [("Directory_is_empty", {}), ("_use_File", {"id": "File#3"}), ("File_contents", {})]
     assert told(work(script).tell("go"))[1:] == [
-        {"objects": ["File#2", "File#3"]},
-        *({"result": False}, {"current": "File#3"}, {"result": "BB"}),
+        *({"objects": ["File#2", "File#3"]}, {"result": False}),
+        *({"current": "File#3"}, {"result": "BB"}),
     ]
 
 
@@ -231,10 +226,8 @@ def test_use_tells_of_the_functions_and_of_the_objects_of_its_type() -> None:
     first, functions, *objects = shown.description.splitlines()
     assert "Container" in first
     assert functions.endswith("Container_stdout, Container_directory.")
-    assert objects == [
-        "- Container#1: Where to begin.",
-        '- Container#2: Container#1.with_exec(args: ["ls"])',
-    ]
+    made_by = '- Container#2: Container#1.with_exec(args: ["ls"])'
+    assert objects == ["- Container#1: Where to begin.", made_by]
 
 
 def test_use_lists_the_newest_of_many_objects_and_takes_the_others_too() -> None:
@@ -329,6 +322,9 @@ FILES: Sequence[Any] = (
 )
 
 
+MOUNT = {"directory": "$folder", "path": "$folder", "notes": ["$readme"] * 3}
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "printed", "used"),
     [
@@ -336,12 +332,7 @@ FILES: Sequence[Any] = (
         ("with_files", {"files": [], "into": "$folder"}, " to 2", {"Directory#1"}),
         ("with_files", {"files": ["$readme"], "into": None}, "readme to nowhere", {"File#1"}),
         ("mount", {"mount": {"directory": "$folder"}}, "/ (2, 0)", {"Directory#1"}),
-        (
-            "mount",
-            {"mount": {"directory": "$folder", "path": "$folder", "notes": ["$readme"] * 3}},
-            "$folder (2, 3)",
-            {"Directory#1", "File#1"},
-        ),
+        ("mount", {"mount": MOUNT}, "$folder (2, 3)", {"Directory#1", "File#1"}),
     ],
 )
 def test_a_name_stands_for_its_object_wherever_a_tool_takes_one(
@@ -386,10 +377,8 @@ def test_a_name_that_was_never_given_is_answered_with_those_that_were(
 def test_save_takes_a_name_too() -> None:
     script = [*FILES, ("save", {"made": "$folder", "text": "$folder"})]
     session = work(script, outputs={"made": Directory, "text": str}).tell("go")
-    assert session.outputs == {
-        "made": Directory((File("a", "A"), File("b", "BB"))),
-        "text": "$folder",
-    }
+    folder = Directory((File("a", "A"), File("b", "BB")))
+    assert session.outputs == {"made": folder, "text": "$folder"}
     assert session.state.done
 
 
@@ -529,14 +518,9 @@ def test_a_tool_of_yours_cannot_have_the_name_of_one_of_the_schemes_own() -> Non
 
 
 def test_a_result_brings_the_tools_into_view_that_it_makes_callable_each_once() -> None:
-    script = [
-        *(
-            ("empty", {}),
-            ("Directory_with_file", {"file": "File#1"}),
-            ("_use_File", {"id": "File#1"}),
-        ),
-        *(("_use_Directory", {"id": "Directory#1"}), ("Directory_all", {})),
-    ]
+    script: list[Any] = [("empty", {}), ("Directory_with_file", {"file": "File#1"})]
+    script += [("_use_File", {"id": "File#1"}), ("_use_Directory", {"id": "Directory#1"})]
+    script += [("Directory_all", {})]
     session = work(script, inputs={"readme": File("readme")}).tell("go")
     functions = [("_use_Directory", *(f"Directory_{n}" for n in ("with_file", "file", "all")))]
     assert results(session)[0].selected == (*functions[0], "Directory_is_empty")
