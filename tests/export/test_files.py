@@ -433,3 +433,65 @@ def test_rows_that_lead_in_a_circle_are_drawn(forge: Any, to: str, tmp_path: Pat
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "forged.ipynb")
     (held,) = sessions_in(tmp_path / "forged.ipynb")
     assert "Ledger#" in home(held, tmp_path, to).read_text()
+
+
+# -- `%toolchat export` in a notebook, with classes that its cells define --------------------
+
+CELLS = (
+    "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted",
+    """class Word:
+    def __init__(self, text): self.text = text
+    def twice(self) -> "Word": return Word(self.text * FACTOR)
+""",
+    "FACTOR = 2\nword = Word('ab')\nopen_file = open('x', 'w')\nword.seen = open_file.fileno()",
+    """class Word:
+    "Defined again."
+    def __init__(self, text): self.text = text
+    def twice(self) -> "Word": return Word(self.text * FACTOR + SIGN)
+""",
+    "SIGN = '!'\nword = Word('ab')",
+    "%%toolchat -n words -m twice -t Word -i word --scheme flat --approve all\nDouble {word}.",
+)
+MODEL = "twice = Scripted([('Word_twice', {}), 'Done.'])"
+
+
+def printed(folder: Path, *cells: str) -> list[str]:
+    """Return what the last cells print, in a notebook whose session made a word."""
+    path = executed(folder / "a.ipynb", CELLS[0], MODEL, *CELLS[1:], *cells)
+    done = nbformat.read(path, as_version=4).cells[-len(cells) :]
+    return ["".join(output.get("text", "") for output in cell.outputs) for cell in done]
+
+
+def test_a_line_takes_the_last_session_or_a_named_one_home(tmp_path: Path) -> None:
+    said = printed(
+        tmp_path,
+        *("%toolchat export words.py", "%toolchat export words.txt --to py -n words"),
+        *("%toolchat export words.html", "%toolchat export words.py"),
+    )
+    assert said[0] == "words.py  (a plain script, one statement a call)\n"
+    assert run(tmp_path / "words.py")["word_2"].text == "abab!"
+    text = (tmp_path / "words.py").read_text()
+    assert text.count("class Word") == 1
+    assert "Defined again." in text
+    assert (tmp_path / "words.txt").read_text() == text
+    assert (tmp_path / "words.html").exists()
+
+
+WRONG = {
+    "export": "export takes the name of one file, such as fries.py; its formats are py, ipynb",
+    "export a.py b.py": "export takes the name of one file",
+    "export a.py --too x": "export knows no --too. Did you mean --to?",
+    "export a.py --to": "--to needs one of py, ipynb",
+    "export a.py --to pi": "no format 'pi'",
+    "exprot a.py": "Did you mean export?",
+}
+
+
+def test_what_is_wrong_with_a_line_is_said(tmp_path: Path) -> None:
+    tried = (
+        f"try:\n    get_ipython().run_line_magic('toolchat', {line!r})\n"
+        "except Exception as error:\n    print(error)"
+        for line in WRONG
+    )
+    for line, text in zip(printed(tmp_path, *tried), WRONG.values(), strict=True):
+        assert text in line

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,10 +18,11 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from jupyter_toolcall import Session
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS
 from jupyter_toolcall.kitchen import FRIES
+from tests.branching import branching_session
 from tests.example_tools import fries_session
 from tests.examples import examples
 from tests.export.worlds import Plan, bare, exported, plans, play
@@ -202,3 +207,77 @@ def test_the_messages_are_the_requests_that_the_model_got(tmp_path: Path) -> Non
         assert turn["request"]["tools"] == [tool.definition() for tool in request.tools]
         assert len(turn["request"]["messages"]) == len(request.messages)
     assert data["turns"][1]["reply"]["calls"][0]["tool"] == "Potato_rinse"
+
+
+# -- `session.graph`: a picture, DOT with all calls, and networkx -----------------------------
+
+
+@dataclass(frozen=True)
+class Dough:
+    """Flour and water."""
+
+    rested: int = 0
+
+    def rest(self) -> Dough:
+        """Let it rest."""
+        if self.rested > 1:
+            raise ValueError("it is dry")
+        return Dough(self.rested + 1)
+
+    def weigh(self) -> int:
+        """Return its weight."""
+        return 800
+
+
+@pytest.fixture
+def dough() -> Session:
+    script = Scripted([*[("Dough_rest", {})] * 3, ("Dough_weigh", {}), "Done."])
+    options: dict[str, Any] = {"inputs": {"starter": Dough()}, "scheme": "flat", "approve": "all"}
+    return Session(Toolbox(Dough), script, **options).tell("Go.")
+
+
+def test_dot_has_numbers_results_failures_and_the_names_of_sources(dough: Session) -> None:
+    source = dough.graph.source
+    assert '"Dough#2" -> "2 rest"' in source
+    assert 'label="4 weigh = 800"' in source
+    assert r'label="3 rest\nfailed"' in source
+    assert "starter" in source
+    assert source == dough.graph.to_graphviz().source
+
+
+def test_edges_and_nodes_are_the_lineage_and_networkx_has_the_same(dough: Session) -> None:
+    graph = dough.graph
+    assert graph.nodes == dough.objects
+    assert [(edge.source, edge.target, edge.tool) for edge in graph.edges] == [
+        ("Dough#1", "Dough#2", "Dough_rest"),
+        ("Dough#2", "Dough#3", "Dough_rest"),
+    ]
+    known = graph.to_networkx()
+    assert [*known.nodes] == [*graph.nodes]
+    assert [*known.edges(data="tool")] == [(e.source, e.target, e.tool) for e in graph.edges]
+
+
+def test_without_networkx_the_error_says_how_to_install_it(
+    dough: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(UsageError, match="pip install networkx"):
+        dough.graph.to_networkx()
+
+
+def test_a_notebook_shows_the_picture_that_the_session_keeps(dough: Session) -> None:
+    shown = dough.graph._repr_mimebundle_()
+    assert shown["image/svg+xml"] == dough._repr_mimebundle_()["image/svg+xml"]
+    assert "3 objects" in shown["text/plain"]
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs the program dot")
+@pytest.mark.parametrize("seed", range(5))
+def test_the_program_dot_reads_it(seed: int) -> None:
+    graph = branching_session(seed, 20, branches=4).graph
+    done = subprocess.run(["dot", "-Tplain"], input=graph.source, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        done.stdout.count("\nnode ")
+        == len(graph.to_graphviz().body) - done.stdout.count("\nedge ") - 3
+    )

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall import Toolbox, from_graphql
 from jupyter_toolcall.core.call_record import CallRecord
-from tests.standin.graphql_server import Server, serving
+from tests.standin.graphql_server import Server, serving, tell
 
 SDL = """
 scalar JSON
@@ -43,8 +43,7 @@ def box(server: Server) -> Toolbox:
 def call(box: Toolbox, server: Server, field: str, answer: Any) -> CallRecord:
     """Return the call of a root field that a server answers with this."""
     server.answer = lambda: (200, json.dumps({"data": {field: answer}}).encode())
-    script = Scripted([(field, {}), "done"])
-    return Session(box, script, scheme="flat", approve="all").tell("go").calls[0]
+    return tell(box, (field, {})).calls[0]
 
 
 GOOD = {"ok": True}
@@ -120,8 +119,8 @@ def test_what_came_beside_errors_is_the_result_with_the_errors(
 ) -> None:
     body = {"data": {field: answer}, "errors": [{"message": "half", "path": [field, 1]}]}
     server.answer = lambda: (200, json.dumps(body).encode())
-    session = Session(box, Scripted([(field, {}), "done"]), scheme="flat", approve="all").tell("go")
-    assert session.calls[0].result == {"data": result, "errors": [f"half (at {field}.1)"]}
+    errors = [f"half (at {field}.1)"]
+    assert tell(box, (field, {})).calls[0].result == {"data": result, "errors": errors}
 
 
 LEAVES = st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)
