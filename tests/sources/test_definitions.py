@@ -182,10 +182,8 @@ def test_what_could_not_be_filled_in_is_printed() -> None:
 @pytest.mark.parametrize(
     ("parameter", "said", "runs"),
     [
-        ({"type": "integer"}, "7", 7),
-        ({"type": "number"}, "-1.5e3", -1500.0),
-        ({"type": "boolean"}, "True", True),
-        ({"type": "string"}, 7, "7"),
+        *(({"type": "integer"}, "7", 7), ({"type": "number"}, "-1.5e3", -1500.0)),
+        *(({"type": "boolean"}, "True", True), ({"type": "string"}, 7, "7")),
         ({"type": "array", "items": {"type": "integer"}}, '["1", 2]', [1, 2]),
         ({"type": "object", "properties": {"n": {"type": "integer"}}}, '{"n": "1"}', {"n": 1}),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "7", 7),
@@ -253,12 +251,9 @@ def test_a_persons_own_arguments_run_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("defaults", "shown"),
     [
-        ({"a": "@remove"}, ["b"]),
-        ({"a": "@override always"}, ["b"]),
+        *(({"a": said}, ["b"]) for said in ("@remove", "@override always", "@override {vars.x}")),
         ({"a": {"transform": {"action": "override", "value": 1}}}, ["b"]),
-        ({"a": "@override {vars.x}"}, ["b"]),
-        ({"a": "@override {a}!"}, ["a", "b"]),
-        ({"a": "a default"}, ["a", "b"]),
+        *(({"a": said}, ["a", "b"]) for said in ("@override {a}!", "a default")),
         ({"a": "@remove", "b": "{params.a}"}, ["a", "b"]),
         ({"a": guarded("b", "1", action="remove")}, ["a", "b"]),
     ],
@@ -618,37 +613,27 @@ def test_an_async_function_may_do_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("made", "action", "said"),
     [
-        (lambda: 1, "the function takes .* got an unexpected keyword argument 'name'"),
-        (lambda name, more: 1, "the function takes .* missing a required argument: 'more'"),
-        (7, "7 is no function"),
+        (wrong(), lambda: 1, "the function takes .* got an unexpected keyword argument 'name'"),
+        (wrong(), lambda name, more: 1, "the function takes .* missing a required argument: 'mo"),
+        *((wrong(), 7, "7 is no function"), (SET_LANGUAGE, echo, "set_language is of type cont")),
     ],
 )
-def test_a_function_has_to_take_what_the_definition_has(action: Any, said: str) -> None:
+def test_a_function_has_to_take_what_an_action_has(made: Any, action: Any, said: str) -> None:
     with pytest.raises(DefinitionError, match=f"action: {said}"):
-        from_definition(definition(None, NAME), action=action)
-
-
-def test_only_an_action_is_done_by_a_function() -> None:
-    with pytest.raises(DefinitionError, match="action: set_language is of type context"):
-        from_definition(SET_LANGUAGE, action=echo)
+        from_definition(made, action=action)
 
 
 # -- context ------------------------------------------------------------------------------
 
 
 def test_the_language_of_the_session_is_changed_and_seen_by_what_comes_later() -> None:
-    order = definition({"lang": "{vars.language}", "note": "@override {vars.say}"}, NAME)
-    session = session_of(
-        from_definition(SET_LANGUAGE),
-        from_definition(order, variables={"vars.language": "de"}, action=echo),
-        says=[
-            ("f", {"name": "before"}),
-            ("set_language", {"language": "en-US", "message": "Hello!"}),
-            ("f", {"name": "after"}),
-        ],
-    )
+    made = definition({"lang": "{vars.language}", "note": "@override {vars.say}"}, NAME)
+    order = from_definition(made, variables={"vars.language": "de"}, action=echo)
+    change = ("set_language", {"language": "en-US", "message": "Hello!"})
+    script = [("f", {"name": "before"}), change, ("f", {"name": "after"})]
+    session = session_of(from_definition(SET_LANGUAGE), order, says=script)
     before, changed, after = session.calls
     assert before.result == {"name": "before", "lang": "de"}
     assert changed.result == {"ok": True, "language": "en-US", "say": "Hello!"}
@@ -706,12 +691,10 @@ def test_defaults_say_what_a_message_is_in_so_many_words() -> None:
 
 
 def test_two_definitions_that_start_a_variable_otherwise_are_refused() -> None:
-    other = {**definition(), "tool": {"function": {"name": "g", "parameters": {}}}}
+    one = from_definition(definition(), variables={"a": 1})
+    other = from_definition(function(name="g"), variables={"vars.a": 2})
     with pytest.raises(DefinitionError, match="the variable 'a' is 2 here and 1 in another"):
-        Toolbox(
-            from_definition(definition(), variables={"a": 1}),
-            from_definition(other, variables={"vars.a": 2}),
-        )
+        Toolbox(one, other)
 
 
 # -- the way out, and back ----------------------------------------------------------------
@@ -939,10 +922,8 @@ def test_what_is_nested_too_deep_is_refused_in_one_line(depth: int) -> None:
 
 
 def test_a_text_that_doubles_itself_ends_at_the_length_that_arguments_may_have() -> None:
-    twice = from_definition(
-        definition({"say": "@override {vars.say}{vars.say}"}, {"say": {}}, type="context"),
-        variables={"say": "x" * 100_000},
-    )
+    made = definition({"say": "@override {vars.say}{vars.say}"}, {"say": {}}, type="context")
+    twice = from_definition(made, variables={"say": "x" * 100_000})
     calls = session_of(twice, says=[[("f", {})] * 5]).calls
     assert [call.status for call in calls] == ["succeeded"] * 3 + ["failed"] * 2
     assert "longer than 1,000,000 characters" in calls[3].error
@@ -954,10 +935,8 @@ def test_a_name_that_a_model_made_up_is_told_in_one_line_of_plain_text(name: str
         return x
 
     made = from_definition(definition(parameters={"x": {}}), action=echo)
-    calls = session_of(
-        Toolbox(plain)["plain"], made, says=[[("f", {name: 1}), ("plain", {name: 1})]]
-    )
-    for call in calls.calls:
+    script = [[("f", {name: 1}), ("plain", {name: 1})]]
+    for call in session_of(Toolbox(plain)["plain"], made, says=script).calls:
         assert call.status == "failed"
         assert call.error.isprintable()
         assert "there is no such argument" in call.error
