@@ -279,16 +279,12 @@ def test_schema_shares_names_types_and_counts_and_no_cell(engine: str) -> None:
     described = call(value, "describe", schema)
     assert described["note"] == "only counts are shared"
     assert described["columns"]["paid"] == {"type": "Float64", "missing": 0, "distinct": 30}
-    for name, arguments in (
-        ("head", {}),
-        ("sample", {}),
-        ("value_counts", {"column": "name"}),
-        ("pivot", {"index": ["paid"], "on": "name", "values": "ssn"}),
-    ):
-        assert failure(value, name, schema, **arguments) == (
-            f"{name} would send cells, and only the schema is shared: "
-            "use schema, missing or describe"
-        )
+    instead = "and only the schema is shared: use schema, missing or describe"
+    pivot = {"index": ["paid"], "on": "name", "values": "ssn"}
+    looks: dict[str, Any] = {"head": {}, "sample": {}, "value_counts": {"column": "name"}}
+    for name, arguments in {**looks, "pivot": pivot}.items():
+        said = failure(value, name, schema, **arguments)
+        assert said == f"{name} would send cells, {instead}"
     session = called(value, "cast", schema, column="ssn", to="int")
     assert CANARY not in sent(session.requests[-1].request)
 
@@ -307,11 +303,9 @@ def test_sample_shares_at_most_twenty_rows_and_values_any(engine: str) -> None:
 
 
 def test_a_look_says_which_columns_are_withheld() -> None:
-    assert call(table("pandas", DATA), "head", CAREFUL, rows=1) == {
-        "rows": [{"name": "n0", "paid": 0.0}],
-        "rows_in_table": 30,
-        "withheld": ["ssn"],
-    }
+    looked = call(table("pandas", DATA), "head", CAREFUL, rows=1)
+    cells = [{"name": "n0", "paid": 0.0}]
+    assert looked == {"rows": cells, "rows_in_table": 30, "withheld": ["ssn"]}
 
 
 def rows_of(session: Session) -> list[Any]:
