@@ -80,19 +80,6 @@ tools = [add]
 def add(a: int) -> int:
     return a - 1
 """,
-    "a function that has another default later in its file": """
-def add(a: int, by: int = 1) -> int:
-    return a + by
-tools = [add]
-def add(a: int, by: int = 2) -> int:
-    return a + by
-""",
-    "a function whose name is another thing by now": """
-def add(a: int) -> int:
-    return a + 1
-tools = [add]
-add = 5
-""",
     "a decorated function that is defined again later": TWICE
     + """@twice
 def add(a: int) -> int:
@@ -114,16 +101,6 @@ tools = [plus]
 def add(a: int) -> int:
     return a + add.by
 add.by = 3
-tools = [add]
-""",
-    "a function whose decorator gives it back": """
-rules = []
-def listed(function):
-    rules.append(function)
-    return function
-@listed
-def add(a: int) -> int:
-    return a + 1
 tools = [add]
 """,
     "a cached function": """
@@ -191,13 +168,6 @@ def main():
         return a != 0 and is_even(a - 1)
     return is_even, is_odd
 tools = main()
-""",
-    "a default that a loop set": """
-for k in (1, 100):
-    def add(a: int, by: int = k) -> int:
-        return a + by + k
-    tools = [add]
-    s = Session(Toolbox(add), Scripted([("add", {"a": 1}), "ok"]), approve="all")
 """,
     "a default that the function around it has": """
 def make(k):
@@ -305,28 +275,6 @@ def make(log):
 tools = [make([])]
 """,
         "it is add, which changes log from call to call",
-    ),
-    "a closure over a lambda": (
-        """
-def make(key):
-    def add(a: int) -> int:
-        return key(a)
-    return add
-tools = [make(lambda a: a + 1)]
-""",
-        "it is add, which uses key, a lambda, which has no name that a script can call",
-    ),
-    "a closure that counts": (
-        """
-def make(n):
-    def add(a: int) -> int:
-        nonlocal n
-        n += a
-        return n
-    return add
-tools = [make(0)]
-""",
-        "it is add, which changes n from call to call",
     ),
     "a lambda": (
         """

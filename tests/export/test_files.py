@@ -16,11 +16,12 @@ from jupyter_toolcall.export import FORMATS, export
 from jupyter_toolcall.export.formats import file_stem
 from jupyter_toolcall.export.session_files import FileSession, chosen, sessions
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import FRIES
 from jupyter_toolcall.storage.notebook_files import MIME, execute, with_parsed_rows
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
+from tests.example_tools import fries_session
 from tests.export.worlds import plain, run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -34,6 +35,14 @@ def tool_names(line: str) -> tuple[str, ...]:
 
 def sessions_in(path: Path) -> tuple[FileSession, ...]:
     return sessions(path, tool_names)
+
+
+def executed(path: Path, *sources: str) -> Path:
+    """Write a notebook of these cells, and run it."""
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    execute(path).write(path)
+    return path
 
 
 def home(held: FileSession, folder: Path, to: str = "py") -> Path:
@@ -138,16 +147,15 @@ script = Scripted([
 
 @pytest.fixture(scope="module")
 def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("lesson") / "art.v1.ipynb"
-    cells = [nbformat.v4.new_code_cell(source) for source in LESSON]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    execute(path).write(path)
-    return path
+    return executed(tmp_path_factory.mktemp("lesson") / "art.v1.ipynb", *LESSON)
 
 
 def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path: Path) -> None:
     [held] = sessions_in(lesson)
     assert held.names == ("5", "art")
+    # A name means the last of its cells.
+    [last] = chosen(lesson, "art", tool_names)
+    assert len(last.session.cursor.state.prompt) == len("Go on.")
     made = run(home(held, tmp_path))
     printed = nbformat.read(lesson, as_version=4).cells[-1].outputs[0].text
     marks = {name: made[name.lower().replace("#", "_")].marks for name in eval(printed)}
@@ -163,17 +171,14 @@ def test_the_script_of_a_file_makes_what_its_session_made(lesson: Path, tmp_path
 
 
 def test_a_method_of_a_timed_variable_runs_in_the_script_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "till.ipynb"
-    cells = [
+    path = executed(
+        tmp_path / "till.ipynb",
         "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted\nclass Till:\n"
         "    n = 1\n    def add(self, by: int) -> int:\n        'Add.'\n        self.n += by\n"
         "        return self.n\n%time till = Till()\n"
         "model = Scripted([('add', {'by': 2}), 'Done.'])",
         "%%toolchat -m model -t till.add --scheme flat --approve all\nGo.",
-    ]
-    cells = [nbformat.v4.new_code_cell(source) for source in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    execute(path).write(path)
+    )
     assert run(home(sessions_in(path)[0], tmp_path))["result_1"] == 3
 
 
@@ -203,9 +208,7 @@ def test_what_a_file_knows_of_requests_is_what_was_sent(tmp_path: Path, lesson: 
 
 
 def lunch() -> Session:
-    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    made = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
-    return made.tell("Bake me some fries.").edit("call_4", shape="SLICES").run()
+    return fries_session(FRIES).tell("Bake me some fries.").edit("call_4", shape="SLICES").run()
 
 
 def test_a_journal_goes_home_branch_by_branch(tmp_path: Path) -> None:
@@ -255,11 +258,7 @@ model = Scripted([("save", {"one": ann, "all": [ann], "counts": {"a": 1}})])
 
 
 def test_the_records_that_a_saved_session_made_are_of_their_classes(tmp_path: Path) -> None:
-    path = tmp_path / "lesson.ipynb"
-    cells = [nbformat.v4.new_code_cell(cell) for cell in RECORDS]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    nbformat.write(execute(path).notebook, path)
-    (held,) = sessions_in(path)
+    (held,) = sessions_in(executed(tmp_path / "lesson.ipynb", *RECORDS))
     script = home(held, tmp_path)
     assert 'one = Person(name="Ann", age=3)' in script.read_text()
     made = run(script)
@@ -294,10 +293,7 @@ def test_the_script_of_a_saved_session_imports_its_toolset_and_runs(
 ) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.txt").write_text("x")
-    path = tmp_path / "lesson.ipynb"
-    cells = [nbformat.v4.new_code_cell(cell) for cell in TOOLSETS]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    nbformat.write(execute(path).notebook, path)
+    path = executed(tmp_path / "lesson.ipynb", *TOOLSETS)
     (tmp_path / "data" / "b.txt").unlink()
     monkeypatch.chdir(tmp_path)
     tables, files = [home(each, tmp_path) for each in sessions_in(path)]
@@ -408,11 +404,6 @@ def test_a_file_that_a_person_changed_needs_force(
     assert ran(lesson, "--output", out, "--force") == 0
 
 
-def test_a_part_that_a_name_means_is_its_last_place(lesson: Path) -> None:
-    [held] = chosen(lesson, "art", tool_names)
-    assert len(held.session.cursor.state.prompt) == len("Go on.")
-
-
 CIRCLES: dict[str, Any] = {
     "objects are the same as themselves": lambda rows: [
         one.update(same=one["id"]) for one in rows["objects"]
@@ -442,3 +433,65 @@ def test_rows_that_lead_in_a_circle_are_drawn(forge: Any, to: str, tmp_path: Pat
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "forged.ipynb")
     (held,) = sessions_in(tmp_path / "forged.ipynb")
     assert "Ledger#" in home(held, tmp_path, to).read_text()
+
+
+# -- `%toolchat export` in a notebook, with classes that its cells define --------------------
+
+CELLS = (
+    "%load_ext jupyter_toolcall\nfrom jupyter_toolcall import Scripted",
+    """class Word:
+    def __init__(self, text): self.text = text
+    def twice(self) -> "Word": return Word(self.text * FACTOR)
+""",
+    "FACTOR = 2\nword = Word('ab')\nopen_file = open('x', 'w')\nword.seen = open_file.fileno()",
+    """class Word:
+    "Defined again."
+    def __init__(self, text): self.text = text
+    def twice(self) -> "Word": return Word(self.text * FACTOR + SIGN)
+""",
+    "SIGN = '!'\nword = Word('ab')",
+    "%%toolchat -n words -m twice -t Word -i word --scheme flat --approve all\nDouble {word}.",
+)
+MODEL = "twice = Scripted([('Word_twice', {}), 'Done.'])"
+
+
+def printed(folder: Path, *cells: str) -> list[str]:
+    """Return what the last cells print, in a notebook whose session made a word."""
+    path = executed(folder / "a.ipynb", CELLS[0], MODEL, *CELLS[1:], *cells)
+    done = nbformat.read(path, as_version=4).cells[-len(cells) :]
+    return ["".join(output.get("text", "") for output in cell.outputs) for cell in done]
+
+
+def test_a_line_takes_the_last_session_or_a_named_one_home(tmp_path: Path) -> None:
+    said = printed(
+        tmp_path,
+        *("%toolchat export words.py", "%toolchat export words.txt --to py -n words"),
+        *("%toolchat export words.html", "%toolchat export words.py"),
+    )
+    assert said[0] == "words.py  (a plain script, one statement a call)\n"
+    assert run(tmp_path / "words.py")["word_2"].text == "abab!"
+    text = (tmp_path / "words.py").read_text()
+    assert text.count("class Word") == 1
+    assert "Defined again." in text
+    assert (tmp_path / "words.txt").read_text() == text
+    assert (tmp_path / "words.html").exists()
+
+
+WRONG = {
+    "export": "export takes the name of one file, such as fries.py; its formats are py, ipynb",
+    "export a.py b.py": "export takes the name of one file",
+    "export a.py --too x": "export knows no --too. Did you mean --to?",
+    "export a.py --to": "--to needs one of py, ipynb",
+    "export a.py --to pi": "no format 'pi'",
+    "exprot a.py": "Did you mean export?",
+}
+
+
+def test_what_is_wrong_with_a_line_is_said(tmp_path: Path) -> None:
+    tried = (
+        f"try:\n    get_ipython().run_line_magic('toolchat', {line!r})\n"
+        "except Exception as error:\n    print(error)"
+        for line in WRONG
+    )
+    for line, text in zip(printed(tmp_path, *tried), WRONG.values(), strict=True):
+        assert text in line

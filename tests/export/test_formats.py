@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,20 +18,20 @@ import nbformat
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from jupyter_toolcall import Session
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.export import FORMATS
-from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from jupyter_toolcall.kitchen import FRIES
+from tests.branching import branching_session
+from tests.example_tools import fries_session
 from tests.examples import examples
 from tests.export.worlds import Plan, bare, exported, plans, play
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def lunch(**options: Any) -> Session:
-    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    settings = {"approve": "all", "inputs": given, "outputs": {"fries": Plate}, **options}
-    return Session(kitchen(), FRIES, name="lunch", **settings).tell("Bake me some fries.")
+def lunch() -> Session:
+    return fries_session(FRIES, name="lunch").tell("Bake me some fries.")
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +54,23 @@ def test_a_file_is_of_the_format_that_its_ending_says(
     assert path.read_bytes() == same.read_bytes()
 
 
-def test_an_ending_or_a_format_that_is_not_known_is_told_in_one_line(
-    session: Session, tmp_path: Path
+KNOWN = "py, ipynb, html, dot, svg, json, messages"
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "said"),
+    [
+        ("fries.pdf", None, rf"ends in \.pdf, .* one of {KNOWN}$"),
+        ("fries", None, rf"has no ending, .* one of {KNOWN}$"),
+        ("fries", "htm", rf"no format 'htm'; there are {KNOWN}. .*mean html\?"),
+        *((".", "py", "is a folder"), ("a/b.py", None, "there is no folder")),
+    ],
+)
+def test_what_cannot_be_written_is_told_in_one_line_and_leaves_nothing(
+    session: Session, tmp_path: Path, name: str, to: str | None, said: str
 ) -> None:
-    known = "py, ipynb, html, dot, svg, json, messages"
-    with pytest.raises(UsageError, match=rf"ends in \.pdf, .* one of {known}$"):
-        session.export(tmp_path / "fries.pdf")
-    with pytest.raises(UsageError, match=rf"has no ending, .* one of {known}$"):
-        session.export(tmp_path / "fries")
-    with pytest.raises(UsageError, match=rf"no format 'htm'; there are {known}. .*mean html\?"):
-        session.export(tmp_path / "fries", to="htm")
+    with pytest.raises(UsageError, match=said):
+        session.export(tmp_path / name, to=to)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,14 +87,6 @@ def test_an_export_is_written_over_and_what_a_person_wrote_is_not(
     assert path.read_text() == changed
     session.export(path, to=name, force=True)
     assert path.read_text() != changed
-
-
-def test_a_folder_and_a_folder_that_is_not_there_are_told(session: Session, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is a folder"):
-        session.export(tmp_path, to="py")
-    with pytest.raises(UsageError, match="there is no folder"):
-        session.export(tmp_path / "a" / "b.py")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_export_that_fails_leaves_what_was_there(
@@ -173,24 +176,17 @@ def test_the_data_has_all_of_a_session(session: Session, tmp_path: Path) -> None
     assert (data["format"], data["version"]) == ("jupyter-toolcall/session", 1)
     assert data["session"]["name"] == "lunch"
     assert data["session"]["prompts"] == ["Bake me some fries."]
-    assert data["session"]["outputs"] == [
-        {"name": "fries", "type": "Plate", "description": "", "value": "Plate#2"}
-    ]
+    output = {"name": "fries", "type": "Plate", "description": "", "value": "Plate#2"}
+    assert data["session"]["outputs"] == [output]
     assert [call["id"] for call in data["calls"]] == [call.id for call in session.calls]
     edited = data["calls"][3]
     assert edited["arguments"] == {"Potato": "Potato#3", "shape": "SLICES"}
-    assert (edited["asked"], edited["decision"], edited["decided_by"]) == (
-        {"shape": "STICKS"},
-        "edit",
-        "person",
-    )
+    assert edited["asked"] == {"shape": "STICKS"}
+    assert (edited["decision"], edited["decided_by"]) == ("edit", "person")
     assert [each["name"] for each in data["objects"]] == list(session.objects)
     plate = data["objects"][-1]
-    assert (plate["made_by"], plate["made_from"], plate["saved_as"]) == (
-        "call_7",
-        ["Fries#1", "Plate#1"],
-        "fries",
-    )
+    assert (plate["made_by"], plate["saved_as"]) == ("call_7", "fries")
+    assert plate["made_from"] == ["Fries#1", "Plate#1"]
     assert [branch["current"] for branch in data["branches"]] == [False, True]
     assert [m["role"] for m in data["messages"][:4]] == ["user", "assistant", "call", "tool"]
 
@@ -202,9 +198,8 @@ def test_the_messages_are_the_requests_that_the_model_got(tmp_path: Path) -> Non
         got.append(request)
         return FRIES(request)
 
-    given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    session = Session(kitchen(), model, approve="all", inputs=given, outputs={"fries": Plate})
-    data = json.loads(session.tell("Bake.").export(tmp_path / "a.messages.json").read_text())
+    session = fries_session(model).tell("Bake.")
+    data = json.loads(session.export(tmp_path / "a.messages.json").read_text())
     assert data["exact"] is True
     assert len(data["turns"]) == len(got) == 8
     for turn, request in zip(data["turns"], got, strict=True):
@@ -212,3 +207,77 @@ def test_the_messages_are_the_requests_that_the_model_got(tmp_path: Path) -> Non
         assert turn["request"]["tools"] == [tool.definition() for tool in request.tools]
         assert len(turn["request"]["messages"]) == len(request.messages)
     assert data["turns"][1]["reply"]["calls"][0]["tool"] == "Potato_rinse"
+
+
+# -- `session.graph`: a picture, DOT with all calls, and networkx -----------------------------
+
+
+@dataclass(frozen=True)
+class Dough:
+    """Flour and water."""
+
+    rested: int = 0
+
+    def rest(self) -> Dough:
+        """Let it rest."""
+        if self.rested > 1:
+            raise ValueError("it is dry")
+        return Dough(self.rested + 1)
+
+    def weigh(self) -> int:
+        """Return its weight."""
+        return 800
+
+
+@pytest.fixture
+def dough() -> Session:
+    script = Scripted([*[("Dough_rest", {})] * 3, ("Dough_weigh", {}), "Done."])
+    options: dict[str, Any] = {"inputs": {"starter": Dough()}, "scheme": "flat", "approve": "all"}
+    return Session(Toolbox(Dough), script, **options).tell("Go.")
+
+
+def test_dot_has_numbers_results_failures_and_the_names_of_sources(dough: Session) -> None:
+    source = dough.graph.source
+    assert '"Dough#2" -> "2 rest"' in source
+    assert 'label="4 weigh = 800"' in source
+    assert r'label="3 rest\nfailed"' in source
+    assert "starter" in source
+    assert source == dough.graph.to_graphviz().source
+
+
+def test_edges_and_nodes_are_the_lineage_and_networkx_has_the_same(dough: Session) -> None:
+    graph = dough.graph
+    assert graph.nodes == dough.objects
+    assert [(edge.source, edge.target, edge.tool) for edge in graph.edges] == [
+        ("Dough#1", "Dough#2", "Dough_rest"),
+        ("Dough#2", "Dough#3", "Dough_rest"),
+    ]
+    known = graph.to_networkx()
+    assert [*known.nodes] == [*graph.nodes]
+    assert [*known.edges(data="tool")] == [(e.source, e.target, e.tool) for e in graph.edges]
+
+
+def test_without_networkx_the_error_says_how_to_install_it(
+    dough: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(UsageError, match="pip install networkx"):
+        dough.graph.to_networkx()
+
+
+def test_a_notebook_shows_the_picture_that_the_session_keeps(dough: Session) -> None:
+    shown = dough.graph._repr_mimebundle_()
+    assert shown["image/svg+xml"] == dough._repr_mimebundle_()["image/svg+xml"]
+    assert "3 objects" in shown["text/plain"]
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs the program dot")
+@pytest.mark.parametrize("seed", range(5))
+def test_the_program_dot_reads_it(seed: int) -> None:
+    graph = branching_session(seed, 20, branches=4).graph
+    done = subprocess.run(["dot", "-Tplain"], input=graph.source, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        done.stdout.count("\nnode ")
+        == len(graph.to_graphviz().body) - done.stdout.count("\nedge ") - 3
+    )

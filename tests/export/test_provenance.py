@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.kitchen import FRIES, Oven, Plate, Potato, Sink, kitchen
+from tests.example_tools import fries_session
 from tests.examples import examples
 from tests.export.worlds import Plan, Sheet, Wall, new_folder, plain, plans, play, run
 
@@ -83,8 +84,12 @@ def test_words_of_a_model_are_shown_and_are_no_markup(plan: Plan) -> None:
 @pytest.fixture(scope="module")
 def session() -> Session:
     given = {"potato": (Potato(), "of my own"), "sink": Sink(), "oven": Oven(), "plate": Plate()}
-    made = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
-    return made.tell("Bake me some fries.").edit("call_4", shape="SLICES").run()
+    return (
+        fries_session(FRIES, inputs=given)
+        .tell("Bake me some fries.")
+        .edit("call_4", shape="SLICES")
+        .run()
+    )
 
 
 def test_an_output_is_told_from_the_beginning_to_what_was_saved(session: Session) -> None:
@@ -139,9 +144,8 @@ def test_an_instance_brings_all_that_it_went_on_with() -> None:
     hung = [("Wall_hang", {"sheet": "Sheet#1"}), ("Wall_hang", {"sheet": "Sheet#2"})]
     script = Scripted([*hung, ("Sheet_turned", {"Sheet": "Sheet#1"}), ("Wall_last", {}), "Done."])
     inputs = {"one": Sheet(marks=["one"]), "two": Sheet(marks=["two"])}
-    session = Session(
-        Toolbox(Sheet, Wall()), script, scheme="flat", approve="all", inputs=inputs
-    ).tell("Hang them.")
+    box = Toolbox(Sheet, Wall())
+    session = Session(box, script, scheme="flat", approve="all", inputs=inputs).tell("Hang them.")
     why = session.why(session.objects[-1])
     assert "Wall was there at the start, with a state of its own" in str(why)
     assert "wall.hang(" in why.code
@@ -170,28 +174,18 @@ def test_prompts_stand_above_the_calls_that_they_led_to() -> None:
     session = Session(kitchen(), script, scheme="flat", approve="all", inputs={"p": Potato()})
     session.tell("Peel it.").tell("Slice it.\nIn sticks.")
     lines = str(session.why("Potato#3")).splitlines()
-    assert lines[2:3] + lines[4:6] == [
-        "You asked: Peel it.",
-        "You asked: Slice it.",
-        "  In sticks.",
-    ]
+    asked = ["You asked: Peel it.", "You asked: Slice it.", "  In sticks."]
+    assert lines[2:3] + lines[4:6] == asked
     assert session.why("Potato#3")._repr_markdown_().count("You asked: ") == 2
 
 
 def test_a_value_that_a_model_wrote_down_is_its_own_word() -> None:
     script = Scripted([("Potato_peel", {}), ("save", {"verdict": 'good "so"', "size": 3})])
-    session = Session(
-        kitchen(),
-        script,
-        scheme="flat",
-        approve="all",
-        inputs={"p": Potato()},
-        outputs={"verdict": str, "size": int},
-    ).tell("Judge it.")
+    options: dict[str, Any] = {"inputs": {"p": Potato()}, "outputs": {"verdict": str, "size": int}}
+    session = fries_session(script, "flat", **options).tell("Judge it.")
     why = session.why("verdict")
-    assert str(why).splitlines()[0] == (
-        "verdict is 'good \"so\"': a value that the model wrote down itself"
-    )
+    first = str(why).splitlines()[0]
+    assert first == "verdict is 'good \"so\"': a value that the model wrote down itself"
     assert "2 save handed it over as verdict" in str(why)
     assert made_by(why.script)["verdict"] == 'good "so"'
 
@@ -211,10 +205,7 @@ def test_a_person_in_the_models_place_and_a_program_are_told() -> None:
         ("potato#2", "nothing is called 'potato#2' here. Did you mean Potato#2?"),
         ("frise", "nothing is called 'frise' here. Did you mean fries?"),
         ("cal_4", "nothing is called 'cal_4' here. Did you mean call_4?"),
-        (
-            "x\ny",
-            "nothing is called 'x\\ny' here. There are Plate#2, Fries#1, Potato#4, Potato#3, ",
-        ),
+        ("x\ny", "nothing is called 'x\\ny' here. There are Plate#2, Fries#1, Potato#4, "),
     ],
 )
 def test_a_name_that_there_is_not_is_told_in_one_line_with_the_nearest(
@@ -230,9 +221,8 @@ def test_a_name_that_there_is_not_is_told_in_one_line_with_the_nearest(
 def test_the_objects_of_a_name_that_there_is_not_are_told_with_the_nearest(
     session: Session, which: str
 ) -> None:
-    with pytest.raises(
-        UsageError, match=r"^there is no object 'potato#2'. Did you mean Potato#2\?$"
-    ):
+    nearest = r"^there is no object 'potato#2'. Did you mean Potato#2\?$"
+    with pytest.raises(UsageError, match=nearest):
         getattr(session, which)("potato#2")
     with pytest.raises(UsageError, match=r"^there is no object 'x'. There are .*Plate#2$"):
         getattr(session, which)("x", all=True)

@@ -166,61 +166,31 @@ sheets = st.sampled_from(["$Sheet", "Sheet#1", "Sheet#1", "Sheet#2", "Sheet#5"])
 texts = st.text(max_size=6) | st.sampled_from(
     ["'", '"', '"""', "\\", "\n", "{}", "{sheet_1}", "# ", "\u202e", "é", "'''\n", "\x00", "%s"]
 )
+NOTES = st.lists(texts, max_size=2)
+COUNTS = st.dictionaries(st.sampled_from(["a", "class", "x-y", "é"]), st.integers(0, 3), max_size=2)
+EDGES = st.lists(st.sampled_from(["red", "dark blue"]), max_size=2)
+FRAMES = st.fixed_dictionaries({"sheet": sheets}, optional={"edges": EDGES, "label": texts})
+
+
+def step(tools: str, optional: Any = None, **arguments: Any) -> st.SearchStrategy[Any]:
+    """Draw a call of one of the tools, with arguments that are there always or at times."""
+    named = st.fixed_dictionaries(arguments, optional=optional)
+    return st.tuples(st.sampled_from(tools.split()), named)
+
+
 steps = st.one_of(
-    st.tuples(st.just("Sheet_blank"), st.fixed_dictionaries({"wide": st.integers(1, 9)})),
-    st.tuples(
-        st.just("Sheet_draw"),
-        st.fixed_dictionaries(
-            {"Sheet": sheets, "text": texts}, optional={"brush": st.just("$Brush")}
-        ),
-    ),
-    st.tuples(
-        st.sampled_from(["Sheet_turned", "Sheet_count", "Sheet_halves", "Sheet_dry"]),
-        st.fixed_dictionaries({"Sheet": sheets}),
-    ),
-    st.tuples(
-        st.just("Sheet_fold"), st.fixed_dictionaries({"Sheet": sheets, "keep": st.booleans()})
-    ),
-    st.tuples(st.just("Sheet_itself"), st.fixed_dictionaries({"Sheet": sheets})),
-    st.tuples(st.just("Brush_wider"), st.fixed_dictionaries({}, optional={"by": st.just("2.5")})),
-    st.tuples(
-        st.just("paste"),
-        st.fixed_dictionaries(
-            {"sheets": st.lists(sheets, max_size=3)},
-            optional={"onto": sheets, "sign": st.just("-")},
-        ),
-    ),
-    st.tuples(
-        st.just("frame"),
-        st.fixed_dictionaries(
-            {
-                "frame": st.fixed_dictionaries(
-                    {"sheet": sheets},
-                    optional={
-                        "edges": st.lists(st.sampled_from(["red", "dark blue"]), max_size=2),
-                        "label": texts,
-                    },
-                )
-            }
-        ),
-    ),
-    st.tuples(
-        st.just("Wall_hang"),
-        st.fixed_dictionaries(
-            {"sheet": sheets},
-            optional={
-                "notes": st.lists(texts, max_size=2),
-                "more": st.dictionaries(
-                    st.sampled_from(["a", "class", "x-y", "é"]), st.integers(0, 3), max_size=2
-                ),
-            },
-        ),
-    ),
-    st.tuples(st.sampled_from(["Wall_last", "Wall_wipe"]), st.just({})),
-    st.tuples(st.just("tear_up"), st.fixed_dictionaries({"sheet": sheets, "why": texts})),
-    st.tuples(
-        st.just("note"), st.fixed_dictionaries({"text": texts, "more": st.lists(texts, max_size=2)})
-    ),
+    step("Sheet_blank", wide=st.integers(1, 9)),
+    step("Sheet_draw", {"brush": st.just("$Brush")}, Sheet=sheets, text=texts),
+    step("Sheet_turned Sheet_count Sheet_halves Sheet_dry", Sheet=sheets),
+    step("Sheet_fold", Sheet=sheets, keep=st.booleans()),
+    step("Sheet_itself", Sheet=sheets),
+    step("Brush_wider", {"by": st.just("2.5")}),
+    step("paste", {"onto": sheets, "sign": st.just("-")}, sheets=st.lists(sheets, max_size=3)),
+    step("frame", frame=FRAMES),
+    step("Wall_hang", {"notes": NOTES, "more": COUNTS}, sheet=sheets),
+    step("Wall_last Wall_wipe"),
+    step("tear_up", sheet=sheets, why=texts),
+    step("note", text=texts, more=NOTES),
 )
 choices = st.sampled_from(["approve", "approve", "approve", "edit", "reject", "answer", "hand"])
 
@@ -345,10 +315,6 @@ def _settled(figure: Any) -> bytes:
     for axes in figure.axes:
         if (spec := axes.get_subplotspec()) is not None:
             axes.set_position(spec.get_position(figure))
-    return _drawn(figure)
-
-
-def _drawn(figure: Any) -> bytes:
     into = io.BytesIO()
     figure.savefig(into, format="png", metadata={"Software": None})
     return into.getvalue()

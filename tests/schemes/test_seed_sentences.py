@@ -121,29 +121,20 @@ def test_an_object_is_told_by_its_name_and_never_by_its_address(scheme: str) -> 
 
 @quotes(0, "Save your work, making the requested outputs available to the user.")
 @pytest.mark.parametrize(
-    ("kind", "saved"),
+    ("kind", "saved", "found"),
     [
-        (list[Hen], ["Hen#1", "Hen#2"]),
-        (Hen | None, "Hen#2"),
-        (Any, "Hen#1"),
-        (object, "Hen#1"),
-        (dict[str, Hen], {"a": "Hen#2"}),
+        (list[Hen], ["Hen#1", "Hen#2"], "[Hen(eggs=3), Hen(eggs=4)]"),
+        (Hen | None, "Hen#2", "Hen(eggs=4)"),
+        *((kind, "Hen#1", "Hen(eggs=3)") for kind in (Any, object)),
+        (dict[str, Hen], {"a": "Hen#2"}, "{'a': Hen(eggs=4)}"),
     ],
 )
 def test_an_output_of_any_type_is_saved_with_the_objects_that_it_names(
-    kind: Any, saved: Any
+    kind: Any, saved: Any, found: str
 ) -> None:
-    hens = {"Hen#1": 3, "Hen#2": 4}
     inputs = {"a": Hen(3), "b": Hen(4)}
     run = session(Toolbox(Hen), ("save", {"it": saved}), inputs=inputs, outputs={"it": kind})
-    found = run.tell("Save.").outputs["it"]
-    match saved:
-        case list():
-            assert [hen.eggs for hen in found] == [hens[name] for name in saved]
-        case dict():
-            assert {key: hen.eggs for key, hen in found.items()} == {"a": 4}
-        case _:
-            assert found.eggs == hens[saved]
+    assert repr(run.tell("Save.").outputs["it"]) == found
 
 
 @quotes(0, "The `selectTools` tool describes available tools and objects")
@@ -281,9 +272,8 @@ def test_a_field_as_default_is_a_default_with_limits() -> None:
     def pick(count: int = Field(3, ge=1, le=5), name: str = Field(..., description="A.")) -> None:
         got.append((count, name))
 
-    run = session(
-        Toolbox(pick), ("pick", {"name": "x"}), ("pick", {"count": 9, "name": "x"}), "No."
-    )
+    picks = [("pick", {"name": "x"}), ("pick", {"count": 9, "name": "x"})]
+    run = session(Toolbox(pick), *picks, "No.")
     assert [call.status for call in run.tell("Go.").calls] == ["succeeded", "failed"]
     assert got == [(3, "x")]
 
@@ -320,17 +310,15 @@ class Counter:
 @quotes(3, "API tools are defined as standard callables (async supported)")
 def test_a_bound_method_is_a_tool_whose_instance_belongs_to_the_session() -> None:
     counter = Counter()
-    run = session(Toolbox(counter.add), ("add", {"by": 1}), ("add", {"by": 10}), "Done.").tell(
-        "Go."
-    )
+    script = [("add", {"by": 1}), ("add", {"by": 10}), "Done."]
+    run = session(Toolbox(counter.add), *script).tell("Go.")
     assert [call.result for call in run.calls] == [1, 11]
     edited = run.edit(run.calls[0], by=5).run()
     assert [call.result for call in edited.calls] == [5, 15]
     assert counter.count == 0
     variables = {"counter": counter, "m": Scripted([])}
-    context, _ = context_for_cell(
-        parse_options("-m m -t counter.add"), variables, Journal(), Path()
-    )
+    options = parse_options("-m m -t counter.add")
+    context, _ = context_for_cell(options, variables, Journal(), Path())
     assert context.toolbox.names == ("add",)
 
 

@@ -120,12 +120,8 @@ def test_the_tools_stand_in_the_system_text_and_nowhere_else() -> None:
         ("fail", "Fail."),
     ]
     [city] = first[0].findall("parameters/tool-parameter")
-    assert city.attrib == {
-        "name": "city",
-        "type": "str",
-        "required": "true",
-        "description": "The city.",
-    }
+    expected = {"type": "str", "required": "true", "description": "The city."}
+    assert city.attrib == {"name": "city", **expected}
     assert first[1].find("parameters") is None
 
 
@@ -149,11 +145,8 @@ def test_a_call_in_the_text_runs_and_its_result_is_told_in_the_text() -> None:
     session = weather(f"I look.\n{OSLO}", "It is fine.").tell("What is the weather in Oslo?")
     assert str(session) == "It is fine."
     [call] = session.calls
-    assert (call.id, call.tool, call.arguments) == (
-        "call_1",
-        "weather_get_for_city",
-        {"city": "Oslo"},
-    )
+    assert (call.id, call.tool) == ("call_1", "weather_get_for_city")
+    assert call.arguments == {"city": "Oslo"}
     assert session.cursor.request.messages[1] == Assistant(f"I look.\n{OSLO}")
     assert told(session) == [
         '<tool-results>\n  <tool-result tool="weather" function="get_for_city" error="false">'
@@ -240,14 +233,12 @@ def test_without_force_a_model_may_answer_at_once_and_with_it_is_told_until_it_c
     late = weather(*["No."] * 4, OSLO, "Fine.", "No!", scheme=forced).tell("go")
     assert ([len(told(late)), len(late.calls), str(late)]) == [5, 1, "Fine."]
     assert len(told(weather(*["No."] * 9, scheme=forced).tell("go"))) == 5
+    # What cannot be read is no call of a tool.
+    unread = weather("<tool-calls>", "Sorry.", "No.", scheme=forced).tell("go")
+    assert "<system-error>" in told(unread)[-1]
     # It is due again for each prompt, and for none that called a tool.
     again = weather(OSLO, "Fine.", "No.", OSLO, "Yes.", scheme=forced).tell("go").tell("more")
     assert [text.startswith("<system-error>") for text in told(again)].count(True) == 1
-
-
-def test_a_call_that_cannot_be_read_is_no_call_of_a_tool_for_force() -> None:
-    session = weather("<tool-calls>", "Sorry.", "No.", scheme=Native(Flat(), force=True)).tell("go")
-    assert "<system-error>" in told(session)[-1]
 
 
 @pytest.mark.parametrize("inner", ["flat", "select"])
@@ -260,15 +251,9 @@ def test_a_script_of_calls_is_spoken_too(inner: str) -> None:
     assert '<tool-call tool="Potato" function="peel">' in "".join(said(native))
     assert all(not m.calls for m in native.cursor.request.messages if isinstance(m, Assistant))
     assert str(native) == str(plain)
-
-
-@pytest.mark.parametrize("inner", ["flat", "select"])
-def test_what_was_written_is_what_a_model_would_write(inner: str) -> None:
-    """The texts of a scripted session, as a script of their own, make the same session."""
-    first = cooking(f"native({inner})").tell("Make fries.")
-    again = cooking(f"native({inner})", said(first)).tell("Make fries.")
-    assert again.calls == first.calls
-    assert again.outputs == first.outputs
+    # The texts that were written, as a script of their own, make the same session.
+    spelled = cooking(f"native({inner})", said(native)).tell("Make fries.")
+    assert (spelled.calls, spelled.outputs) == (native.calls, native.outputs)
 
 
 def test_a_session_is_loaded_as_what_it_was(tmp_path: Any) -> None:

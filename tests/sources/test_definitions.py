@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -29,6 +27,7 @@ from jupyter_toolcall import (
 )
 from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.sources import definition_tools
+from tests.standin.web import Web
 
 SET_LANGUAGE = {
     "type": "context",
@@ -92,134 +91,72 @@ TO_DICT = {"tags.hospital": "{vars.hospital}", "tags.foo": "{params.foo}"}
 TAGS = {"tags": {"hospital": "Queens Hospital", "foo": "bar"}}
 BRACES = 'a{ {} {0} {a b} {"k": 1}'
 HELLO = {"hello": {"transform": {"format": "Hello, {name}!"}}}
-WORKED: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]] = {
-    "a constant": (Q, {"name": "Ann"}, {}, {"name": "Ann", **Q}),
-    "a constant, given": (Q, {"hospital": "Mercy"}, {}, {"hospital": "Mercy"}),
-    "a constant, empty": (Q, {"hospital": ""}, {}, Q),
-    "a constant, null": (Q, {"hospital": None}, {}, Q),
-    "false and 0 are not empty": (
-        {"flag": True, "n": 5},
-        {"flag": False, "n": 0},
-        {},
-        {"flag": False, "n": 0},
-    ),
-    "remove": ({"hospital": REMOVE}, {"hospital": "M", "name": "Ann"}, {}, {"name": "Ann"}),
-    "to a dict": ({**TO_DICT, "foo": REMOVE}, {"foo": "bar"}, Q, TAGS),
-    "to a dict, removed first": ({"foo": REMOVE, **TO_DICT}, {"foo": "bar"}, Q, TAGS),
-    "a variable that is not set": (
-        TO_DICT,
-        {"foo": "bar"},
-        {},
-        {"foo": "bar", "tags": {"foo": "bar"}},
-    ),
-    "one reference keeps its type": (
-        {"tags.n": "{params.n}", "label": "n={n}"},
-        {"n": 7},
-        {},
-        {"n": 7, "tags": {"n": 7}, "label": "n=7"},
-    ),
-    "a dict is extended": (
-        {"tags.hospital": "{vars.hospital}"},
-        {"tags": {"x": 1}},
-        Q,
-        {"tags": {"x": 1, "hospital": "Queens Hospital"}},
-    ),
-    "format": (HELLO, {"name": "Ann"}, {}, {"name": "Ann", "hello": "Hello, Ann!"}),
-    "format, given": (HELLO, {"name": "Ann", "hello": "Hey"}, {}, {"name": "Ann", "hello": "Hey"}),
-    "format of nothing": (HELLO, {}, {}, {}),
-    "when": ({"city": BRONX}, {"city": "Bronx"}, {}, {"city": "The Bronx"}),
-    "when not": ({"city": BRONX}, {"city": "Queens"}, {}, {"city": "Queens"}),
-    "when there is none": ({"city": BRONX}, {}, {}, {}),
-    "@remove": ({"foo": "@remove"}, {"foo": 1, "a": 2}, {}, {"a": 2}),
-    "@override": (
-        {"name": "@override Hello, {name}!"},
-        {"name": "Ann"},
-        {},
-        {"name": "Hello, Ann!"},
-    ),
-    "@default": (
-        {"hello": "@default Hi, {name}"},
-        {"name": "A"},
-        {},
-        {"name": "A", "hello": "Hi, A"},
-    ),
-    "a constant that begins with @": (
-        {"to": {"transform": {"value": "@ann"}}},
-        {},
-        {},
-        {"to": "@ann"},
-    ),
-    "another key beside transform": (
-        {"x": {"transform": {}, "more": 1}},
-        {},
-        {},
-        {"x": {"transform": {}, "more": 1}},
-    ),
-    "other braces are braces": ({"x": BRACES}, {}, {}, {"x": BRACES}),
-    "doubled braces": ({"x": "@override {{{n}}}"}, {"n": 1}, {}, {"n": 1, "x": "{1}"}),
-    "a format specification": (
-        {"x": "@override {n:03d}|{s!r:>5}"},
-        {"n": 7, "s": "a"},
-        {},
-        {"n": 7, "s": "a", "x": "007|  'a'"},
-    ),
-    "parents are written before what is in them": (
-        {"t.a": 1, "t": {"b": 2}},
-        {},
-        {},
-        {"t": {"b": 2, "a": 1}},
-    ),
-    "texts read what the model said, not what was written": (
-        {"a": "@override {b}", "b": "@override {a}"},
-        {"a": "1", "b": "2"},
-        {},
-        {"a": "2", "b": "1"},
-    ),
-    "a condition guards a removal": (
-        {"a": {"transform": {"action": "remove", "when": {"key": "b", "value": "x"}}}},
-        {"a": 1, "b": "y"},
-        {},
-        {"a": 1, "b": "y"},
-    ),
-    "a condition on what is inside, and true": (
-        {"a": {"transform": {"value": 1, "when": {"key": "b.c", "value": "true"}}}},
-        {"b": {"c": True}},
-        {},
-        {"b": {"c": True}, "a": 1},
-    ),
-    "a condition on a variable": (
-        {"a": {"transform": {"value": 1, "when": {"key": "vars.hospital", "value": "M"}}}},
-        {},
-        {"vars.hospital": "M"},
-        {"a": 1},
-    ),
-    "a condition on another variable": (
-        {"a": {"transform": {"value": 1, "when": {"key": "vars.hospital", "value": "M"}}}},
-        {},
-        Q,
-        {},
-    ),
-    "a name with a dot of its own": (
-        {"a.b": "@override {params.a.b}!"},
-        {"a.b": "x"},
-        {},
-        {"a.b": "x!"},
-    ),
-    "a path inside": ({"x": "{params.a.b}"}, {"a": {"b": [1]}}, {}, {"a": {"b": [1]}, "x": [1]}),
-    "a removal inside": ({"a.b": "@remove"}, {"a": {"b": 1, "c": 2}}, {}, {"a": {"c": 2}}),
-    "an override of what is not set": ({"a": "@override {vars.x}"}, {"a": "1"}, {}, {"a": "1"}),
-}
 
 
-@pytest.mark.parametrize(("defaults", "asked", "variables", "runs"), WORKED.values(), ids=WORKED)
+def guarded(key: str, equals: str, **transform: Any) -> dict[str, Any]:
+    """Return a transform with a condition."""
+    return {"transform": {"when": {"key": key, "value": equals}, **transform}}
+
+
+VALUE = "<value>"
+WORKED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    # A constant stands for what the model does not say, and false and 0 are said.
+    (Q, {"name": "Ann"}, {"name": "Ann", **Q}),
+    (Q, {"hospital": "Mercy"}, {"hospital": "Mercy"}),
+    (Q, {"hospital": ""}, Q),
+    (Q, {"hospital": None}, Q),
+    ({"flag": True, "n": 5}, {"flag": False, "n": 0}, {"flag": False, "n": 0}),
+    ({"to": {"transform": {"value": "@ann"}}}, {}, {"to": "@ann"}),
+    ({"x": {"transform": {}, "more": 1}}, {}, {"x": {"transform": {}, "more": 1}}),
+    # What is removed is gone, and can be read by others.
+    ({"hospital": REMOVE}, {"hospital": "M", "name": "Ann"}, {"name": "Ann"}),
+    ({"foo": "@remove"}, {"foo": 1, "a": 2}, {"a": 2}),
+    ({"a.b": "@remove"}, {"a": {"b": 1, "c": 2}}, {"a": {"c": 2}}),
+    ({**TO_DICT, "foo": REMOVE}, {"foo": "bar"}, TAGS),
+    # A reference alone keeps its type; one to nothing leaves all as it is.
+    ({"t.n": "{params.n}", "label": "n={n}"}, {"n": 7}, {"n": 7, "t": {"n": 7}, "label": "n=7"}),
+    ({"t.x": "{vars.x}", "t.a": "{params.a}"}, {"a": "b"}, {"a": "b", "t": {"a": "b"}}),
+    ({"t.h": "{vars.hospital}"}, {"t": {"x": 1}}, {"t": {"x": 1, "h": "Queens Hospital"}}),
+    ({"x": "{params.a.b}"}, {"a": {"b": [1]}}, {"a": {"b": [1]}, "x": [1]}),
+    ({"a": "@override {vars.x}"}, {"a": "1"}, {"a": "1"}),
+    # Parents are written before what is in them.
+    ({"t.a": 1, "t": {"b": 2}}, {}, {"t": {"b": 2, "a": 1}}),
+    # A format is a default, or overrides; it reads what the model said.
+    (HELLO, {"name": "Ann"}, {"name": "Ann", "hello": "Hello, Ann!"}),
+    (HELLO, {"name": "Ann", "hello": "Hey"}, {"name": "Ann", "hello": "Hey"}),
+    (HELLO, {}, {}),
+    ({"name": "@override Hello, {name}!"}, {"name": "Ann"}, {"name": "Hello, Ann!"}),
+    ({"hello": "@default Hi, {name}"}, {"name": "A"}, {"name": "A", "hello": "Hi, A"}),
+    ({"a": "@override {b}", "b": "@override {a}"}, {"a": "1", "b": "2"}, {"a": "2", "b": "1"}),
+    # Other braces are braces.
+    ({"x": BRACES}, {}, {"x": BRACES}),
+    ({"x": "@override {{{n}}}"}, {"n": 1}, {"n": 1, "x": "{1}"}),
+    ({"x": "@override {n:03d}|{s!r:>5}"}, {"n": 7, "s": "a"}, {"n": 7, "s": "a", "x": "007|  'a'"}),
+    # A condition reads arguments, what is inside of them, and variables.
+    ({"city": BRONX}, {"city": "Bronx"}, {"city": "The Bronx"}),
+    ({"city": BRONX}, {"city": "Queens"}, {"city": "Queens"}),
+    ({"city": BRONX}, {}, {}),
+    ({"a": guarded("b", "x", action="remove")}, {"a": 1, "b": "y"}, {"a": 1, "b": "y"}),
+    ({"a": guarded("b.c", "true", value=1)}, {"b": {"c": True}}, {"b": {"c": True}, "a": 1}),
+    ({"a": guarded("vars.hospital", Q["hospital"], value=1)}, {}, {"a": 1}),
+    ({"a": guarded("vars.hospital", "M", value=1)}, {}, {}),
+    # A name may have a dot of its own, or angle brackets.
+    ({"a.b": "@override {params.a.b}!"}, {"a.b": "x"}, {"a.b": "x!"}),
+    ({}, {VALUE: "a"}, {VALUE: "a"}),
+    ({"x": "{<value>}"}, {VALUE: "a"}, {VALUE: "a", "x": "a"}),
+    ({"x": "{params.<value>}", VALUE: "@remove"}, {VALUE: "a"}, {"x": "a"}),
+    ({VALUE: "@override {<value>}{<value>}"}, {VALUE: "a"}, {VALUE: "aa"}),
+    ({VALUE: guarded(VALUE, "a", action="override", value="b")}, {VALUE: "a"}, {VALUE: "b"}),
+]
+
+
+@pytest.mark.parametrize(("defaults", "asked", "runs"), WORKED)
 def test_what_the_model_says_and_what_runs(
-    defaults: dict[str, Any], asked: dict[str, Any], variables: dict[str, Any], runs: dict[str, Any]
+    defaults: dict[str, Any], asked: dict[str, Any], runs: dict[str, Any]
 ) -> None:
     made = definition(defaults, properties(asked))
-    session = called(from_definition(made, variables=variables, action=echo), asked)
-    assert session.calls[0].error == ""
-    assert session.calls[0].arguments == runs
-    assert session.calls[0].result == runs
+    call = called(from_definition(made, variables=Q, action=echo), asked).calls[0]
+    assert (call.error, call.arguments, call.result) == ("", runs, runs)
 
 
 @given(st.permutations([*{**TO_DICT, "foo": REMOVE, "t": "{params.foo}"}.items()]))
@@ -245,10 +182,8 @@ def test_what_could_not_be_filled_in_is_printed() -> None:
 @pytest.mark.parametrize(
     ("parameter", "said", "runs"),
     [
-        ({"type": "integer"}, "7", 7),
-        ({"type": "number"}, "-1.5e3", -1500.0),
-        ({"type": "boolean"}, "True", True),
-        ({"type": "string"}, 7, "7"),
+        *(({"type": "integer"}, "7", 7), ({"type": "number"}, "-1.5e3", -1500.0)),
+        *(({"type": "boolean"}, "True", True), ({"type": "string"}, 7, "7")),
         ({"type": "array", "items": {"type": "integer"}}, '["1", 2]', [1, 2]),
         ({"type": "object", "properties": {"n": {"type": "integer"}}}, '{"n": "1"}', {"n": 1}),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "7", 7),
@@ -268,26 +203,31 @@ def test_coercion_comes_before_the_transforms() -> None:
     assert called(from_definition(made, action=echo), {"n": "7"}).calls[0].result["next"] == "+7"
 
 
+TYPED = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["city"],
+}
+SPELLED = "citty: there is no such argument; there are: city, n. Did you mean city?"
+BLOCKED = "tags is 'x', which has no parts, so tags.a cannot be set"
+
+
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("defaults", "parameters", "asked", "said"),
     [
-        (
-            {"citty": "x", "city": "y"},
-            "citty: there is no such argument; there are: city, n. Did you mean city?",
-        ),
-        ({}, "city: is missing"),
-        ({"city": "x", "n": "many"}, 'n: "many" is not of type "integer"'),
+        (None, TYPED, {"citty": "x", "city": "y"}, SPELLED),
+        (None, TYPED, {}, "city: is missing"),
+        (None, TYPED, {"city": "x", "n": "many"}, 'n: "many" is not of type "integer"'),
+        ({"tags.a": 1}, {"tags": {}}, {"tags": "x"}, BLOCKED),
+        ({"x": "@override {s:d}"}, {"s": {}}, {"s": "a"}, "s: 'a' does not fit its format"),
     ],
 )
-def test_a_wrong_call_is_told_what_is_right(asked: dict[str, Any], said: str) -> None:
-    schema = {
-        "type": "object",
-        "properties": {"city": {"type": "string"}, "n": {"type": "integer"}},
-        "required": ["city"],
-    }
-    session = called(from_definition(definition(parameters=schema), action=echo), asked)
-    assert session.calls[0].status == "failed"
-    assert said in session.calls[0].error
+def test_a_wrong_call_is_told_what_is_right(
+    defaults: Any, parameters: dict[str, Any], asked: dict[str, Any], said: str
+) -> None:
+    call = called(from_definition(definition(defaults, parameters), action=echo), asked).calls[0]
+    assert call.status == "failed"
+    assert said in call.error
 
 
 def test_required_is_held_against_what_runs() -> None:
@@ -295,18 +235,6 @@ def test_required_is_held_against_what_runs() -> None:
     tool = from_definition(definition(Q, schema), action=echo)
     assert called(tool, {}).calls[0].result == Q
     assert tool.parameters["required"] == []
-
-
-def test_what_stands_in_the_way_of_a_path_is_named() -> None:
-    tool = from_definition(definition({"tags.a": 1}, {"tags": {}}), action=echo)
-    assert "tags is 'x', which has no parts, so tags.a cannot be set" in (
-        called(tool, {"tags": "x"}).calls[0].error
-    )
-
-
-def test_a_value_that_does_not_fit_its_format_is_named() -> None:
-    tool = from_definition(definition({"x": "@override {s:d}"}, {"s": {}}), action=echo)
-    assert "s: 'a' does not fit its format" in called(tool, {"s": "a"}).calls[0].error
 
 
 def test_a_persons_own_arguments_run_as_they_are() -> None:
@@ -323,17 +251,11 @@ def test_a_persons_own_arguments_run_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("defaults", "shown"),
     [
-        ({"a": "@remove"}, ["b"]),
-        ({"a": "@override always"}, ["b"]),
+        *(({"a": said}, ["b"]) for said in ("@remove", "@override always", "@override {vars.x}")),
         ({"a": {"transform": {"action": "override", "value": 1}}}, ["b"]),
-        ({"a": "@override {vars.x}"}, ["b"]),
-        ({"a": "@override {a}!"}, ["a", "b"]),
-        ({"a": "a default"}, ["a", "b"]),
+        *(({"a": said}, ["a", "b"]) for said in ("@override {a}!", "a default")),
         ({"a": "@remove", "b": "{params.a}"}, ["a", "b"]),
-        (
-            {"a": {"transform": {"action": "remove", "when": {"key": "b", "value": "1"}}}},
-            ["a", "b"],
-        ),
+        ({"a": guarded("b", "1", action="remove")}, ["a", "b"]),
     ],
 )
 def test_the_model_sees_no_parameter_whose_value_is_settled(
@@ -398,43 +320,13 @@ def function(**said: Any) -> dict[str, Any]:
     return {"tool": {"function": {"name": "f", "parameters": {}, **said}}}
 
 
-VALUE = {"type": "object", "properties": {"<value>": {"type": "string"}}, "required": ["<value>"]}
-
-
-@pytest.mark.parametrize(
-    ("defaults", "came"),
-    [
-        (None, {"<value>": "a"}),
-        ({"x": "{<value>}"}, {"<value>": "a", "x": "a"}),
-        ({"x": "{params.<value>}", "<value>": "@remove"}, {"x": "a"}),
-        ({"x": {"transform": {"format": "Hi {<value>}!"}}}, {"<value>": "a", "x": "Hi a!"}),
-        ({"<value>": "@override {<value>}{<value>}"}, {"<value>": "aa"}),
-        (
-            {
-                "<value>": {
-                    "transform": {
-                        "when": {"key": "<value>", "value": "a"},
-                        "action": "override",
-                        "value": "b",
-                    }
-                }
-            },
-            {"<value>": "b"},
-        ),
-    ],
-)
-def test_a_parameter_may_be_named_in_angle_brackets(defaults: Any, came: dict[str, str]) -> None:
-    made = from_definition(definition(defaults, VALUE), action=echo)
-    session = session_of(made, says=[("f", {"<value>": "a"})])
-    assert session.calls[0].result == came
-
-
 def test_the_placeholder_of_the_specifications_example_is_the_name_without_its_brackets() -> None:
     example = {"tool": {"function": {"name": "<value>", "description": "d", "parameters": {}}}}
     assert from_definition(example).name == "value"
     assert to_definition(from_definition(example))["tool"]["function"]["name"] == "value"
 
 
+STATIC = {"name": "a", "type": "int"}
 MISTAKES: list[tuple[Any, str]] = [
     # The definition as such.
     ([], r"'\[\]' is neither a JSON object nor a \.json file|\[\] is no object"),
@@ -452,15 +344,12 @@ MISTAKES: list[tuple[Any, str]] = [
     ({"name": "f", "input_schema": {"type": "array"}}, "input_schema.type: 'array'; arguments"),
     (wrong(tpye="action"), "tpye: there is no such key; .* Did you mean type?"),
     (wrong(type="log"), "type: 'log' is not known; there is action or endpoint or context"),
-    (wrong(type="Action"), "type: 'Action' is not known; .* Did you mean action?"),
-    (wrong(options={"propagate_tool_result": True}), "options: there is no such key"),
     (wrong(result="x"), "result: is only for context tools"),
     # tool.function
     ({"tool": []}, "tool: .* is no object"),
     ({"tool": {}}, "tool.function: is missing"),
     ({"tool": {"type": "tool", "function": {}}}, "tool.type: 'tool' is not known"),
     (function(name=""), "tool.function.name: '' is no name"),
-    (function(name=" a"), "tool.function.name: ' a' is no name"),
     (function(name="a\nb"), "tool.function.name: 'a.nb' is no name"),
     (function(name="<>"), "tool.function.name: '<>' is no name"),
     ({"tool": {"function": {"parameters": {}}}}, "tool.function.name: is missing"),
@@ -469,23 +358,10 @@ MISTAKES: list[tuple[Any, str]] = [
     # tool.function.parameters
     (function(parameters="x"), "tool.function.parameters: 'x' is no JSON Schema"),
     (function(parameters={"a": "string"}), "tool.function.parameters.a: "),
-    (
-        function(parameters={"a": {"type": "strng"}}),
-        'tool.function.parameters.a.type: "strng" is not one of "array", "boolean", "integer"',
-    ),
-    (
-        function(parameters={"type": "object", "properties": {"a": {"type": 1}}}),
-        "tool.function.parameters.properties.a.type: 1",
-    ),
+    (function(parameters={"a": {"type": "strng"}}), 'a.type: "strng" is not one of "array", "bool'),
     (function(parameters={"type": "array"}), "tool.function.parameters.type: 'array'; "),
-    (
-        function(parameters={"a": {"$ref": "#/$defs/A"}}),
-        r"tool.function.parameters.a.\$ref: '#/\$defs/A' leads to nothing",
-    ),
-    (
-        function(parameters={"a": {"$ref": "https://evil.example/s.json"}}),
-        r"tool.function.parameters.a.\$ref: .* leads to nothing",
-    ),
+    (function(parameters={"a": {"$ref": "#/$defs/A"}}), r"a.\$ref: '#/\$defs/A' leads to nothing"),
+    (function(parameters={"a": {"$ref": "https://x.test/s"}}), r"a.\$ref: .* leads to nothing"),
     # defaults
     (definition([]), "defaults: \\[\\] is no object"),
     (definition({"a..b": 1}), "defaults.a..b: 'a..b' is no name"),
@@ -498,20 +374,14 @@ MISTAKES: list[tuple[Any, str]] = [
     (defaulted("{params.__class__}"), "defaults.name: {params.__class__} is no name"),
     (defaulted("@overide x"), "defaults.name: '@overide x' is no short form; .* mean override?"),
     (defaulted("@remove x"), "defaults.name: '@remove x' is no short form"),
-    (defaulted("@override"), "defaults.name: '@override' is no short form"),
     (defaulted("@override {"), "defaults.name: '{': "),
     (transform(), "defaults.name.transform: give either value or format, and not both"),
-    (transform(value=1, format="x"), "defaults.name.transform: give either value or format"),
     (transform(action="remove", value=1), "defaults.name.transform.value: what is removed"),
-    (transform(action="remove", format="x"), "defaults.name.transform.format: what is removed"),
     (transform(action="delete"), "defaults.name.transform.action: 'delete' is not known"),
-    (transform(formt="x"), "defaults.name.transform.formt: .* Did you mean format?"),
     (transform(format=1), "defaults.name.transform.format: 1 is no text"),
     (transform(format="{params.__class__}"), "defaults.name.transform.format: {params.__class__}"),
     (transform(format="{name.upper}"), "{name.upper} is no name"),
     (transform(format="{b[0]}"), r"{b\[0\]} is no name"),
-    (transform(format="{}"), "{} is no name"),
-    (transform(format="{0}"), r"\{0\} is no name"),
     (transform(format="{_x}"), "{_x} is no name"),
     (transform(format="{a"), "expected '}' before end of string"),
     (transform(format="a}"), "single '}' encountered"),
@@ -519,11 +389,7 @@ MISTAKES: list[tuple[Any, str]] = [
     (transform(format="{n:99999999}"), "is too wide"),
     (transform(value=1, when=[]), r"defaults.name.transform.when: \[\] is no object"),
     (transform(value=1, when={"key": "n"}), "defaults.name.transform.when.value: is missing"),
-    (transform(value=1, when={"value": "n"}), "defaults.name.transform.when.key: is missing"),
-    (
-        transform(value=1, when={"key": "n", "value": "1", "operator": "ne"}),
-        "defaults.name.transform.when.operator: 'ne' is not known; there is eq",
-    ),
+    (transform(value=1, when={"key": "n", "value": "1", "operator": "ne"}), "operator: 'ne' is"),
     (transform(value=1, when={"key": "_n", "value": "1"}), "transform.when.key: '_n' is no name"),
     (transform(value=1, when={"key": "n", "value": []}), "transform.when.value: .* is no text"),
     (transform(value=1, when={"kye": "n"}), "transform.when.kye: .* Did you mean key?"),
@@ -531,9 +397,7 @@ MISTAKES: list[tuple[Any, str]] = [
     # endpoint
     (wrong(type="endpoint"), "endpoint: is missing; type 'endpoint' needs it"),
     (wrong(endpoint=ENDPOINT), "endpoint: is only for endpoint tools"),
-    (wrong(type="endpoint", endpoint=[]), r"endpoint: \[\] is no object"),
     (endpoint(url=None), "endpoint.url: is missing"),
-    (endpoint(method=None), "endpoint.method: is missing; there is get or post"),
     (endpoint(method="patch"), "endpoint.method: 'patch' is not known; there is get or post"),
     (endpoint(argument_location="header"), "endpoint.argument_location: 'header' is not known"),
     (endpoint(argument_location="body"), "endpoint.argument_location: a get has no body"),
@@ -542,28 +406,18 @@ MISTAKES: list[tuple[Any, str]] = [
     (endpoint(timeout=0), "endpoint.timeout: 0; give seconds"),
     (endpoint(timeout=True), "endpoint.timeout: True; give seconds"),
     (endpoint(url="ftp://x/y"), "endpoint.url: 'ftp://x/y' is no URL"),
-    (endpoint(url="/x"), "endpoint.url: '/x' is no URL"),
     (endpoint(url="https://x:y/"), "endpoint.url: 'https://x:y/' is no URL"),
     (endpoint(url="https://me:pw@x/y"), "endpoint.url: has a password"),
     (endpoint(url="https://x/{name}"), "{name} is filled in only with argument_location 'path'"),
-    (
-        endpoint(url="https://x/{nmae}", argument_location="path"),
-        "endpoint.url: there is no parameter 'nmae' .* Did you mean name?",
-    ),
+    (endpoint(url="https://x/{nmae}", argument_location="path"), "url: .*'nmae' .* mean name?"),
     (endpoint(url="https://{name}/x", argument_location="path"), "braces stand in the path alone"),
     (endpoint(url="https://x/{name", argument_location="path"), "braces stand in the path alone"),
     # static_parameters and context
     (wrong(static_parameters={}), "static_parameters: {} is no list"),
     (wrong(static_parameters=[{"type": "string"}]), "static_parameters.0.name: is missing"),
     (wrong(static_parameters=[{"name": "a", "type": "str"}]), "static_parameters.0.type: 'str'"),
-    (
-        wrong(static_parameters=[{"name": "a", "type": "int", "required": True}]),
-        "static_parameters.0.default: is missing, and a is required",
-    ),
-    (
-        wrong(static_parameters=[{"name": "a", "type": "int", "default": "1"}]),
-        "static_parameters.0.default: '1' is no int",
-    ),
+    (wrong(static_parameters=[{**STATIC, "required": True}]), "0.default: is missing, and a is"),
+    (wrong(static_parameters=[{**STATIC, "default": "1"}]), "parameters.0.default: '1' is no int"),
     (wrong(type="context"), "tool.function.parameters.name: a context tool sets language, say"),
 ]
 
@@ -627,6 +481,7 @@ def test_a_mistake_in_a_list_has_its_number_and_an_action_its_name() -> None:
 
 EITHER = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
 INT, CLOSED = {"type": "integer"}, {"type": "object", "additionalProperties": False}
+OLD_ID = {"type": "object", "$defs": {"n": {"$id": "#n", **INT}}}
 NESTED = {"type": "object", "properties": {"n": INT, "a": {"$recursiveRef": "#"}}}
 DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"type": "dict", "properties": {"a": {"type": "float"}}}, {"a": 1.5}, {"a": "x"}),
@@ -640,15 +495,7 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"a": {"divisibleBy": 2}, "b": {"extends": {"type": "integer"}}}, {"a": 4, "b": 1}, {"a": 3}),
     ({"a": {"disallow": ["string", {"maximum": 2}]}}, {"a": 3}, {"a": 2}),
     ({"a": {"type": ["null", {"maximum": 2}]}}, {"a": None}, {"a": 3}),
-    (
-        {
-            "type": "object",
-            "properties": {"a": {"$ref": "#n"}},
-            "$defs": {"n": {"$id": "#n", **INT}},
-        },
-        {"a": 1},
-        {"a": {}},
-    ),
+    ({**OLD_ID, "properties": {"a": {"$ref": "#n"}}}, {"a": 1}, {"a": {}}),
     ({**NESTED, "$recursiveAnchor": True}, {"n": 1, "a": {"n": 2}}, {"a": {"n": "x"}}),
     ({"properties": {"a": {}}, "patternProperties": {"^b": {}}, **CLOSED}, {"a": 1}, {"c": 1}),
     (CLOSED, {}, {"a": 1}),
@@ -683,17 +530,19 @@ def test_a_schema_of_any_dialect_checks_calls_and_is_sent_as_providers_take_it(
 # -- variables and secrets ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["hospital", "vars.hospital"])
-def test_a_variable_is_named_with_or_without_its_prefix(name: str) -> None:
-    tool = from_definition(definition({"h": "{vars.hospital}"}), variables={name: 7}, action=echo)
-    assert called(tool, {}).calls[0].result == {"h": 7}
-
-
-def test_a_variable_may_have_dots_or_parts() -> None:
-    made = definition({"a": "{vars.session.id}", "b": "{vars.user.name}"})
-    given = {"session.id": "s1", "user": {"name": "Ann"}}
-    tool = from_definition(made, variables=given, action=echo)
-    assert called(tool, {}).calls[0].result == {"a": "s1", "b": "Ann"}
+@pytest.mark.parametrize(
+    ("variables", "reference", "value"),
+    [
+        *(({"hospital": 7}, "hospital", 7), ({"vars.hospital": 7}, "hospital", 7)),
+        *(({"session.id": "s1"}, "session.id", "s1"), ({"user": {"id": "Ann"}}, "user.id", "Ann")),
+    ],
+)
+def test_a_variable_has_a_prefix_or_none_and_may_have_dots_or_parts(
+    variables: dict[str, Any], reference: str, value: Any
+) -> None:
+    made = definition({"h": f"{{vars.{reference}}}"})
+    tool = from_definition(made, variables=variables, action=echo)
+    assert called(tool, {}).calls[0].result == {"h": value}
 
 
 @pytest.mark.parametrize(
@@ -742,11 +591,6 @@ def test_an_action_is_handed_to_the_person_whatever_the_policy() -> None:
     assert session.text == "done"
 
 
-def test_an_action_may_be_done_by_a_function() -> None:
-    session = called(from_definition(definition(None, NAME), action=echo), {"name": "Ann"})
-    assert session.calls[0].result == {"name": "Ann"}
-
-
 def test_a_function_gets_what_its_types_say() -> None:
     seen = []
 
@@ -769,37 +613,27 @@ def test_an_async_function_may_do_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("made", "action", "said"),
     [
-        (lambda: 1, "the function takes .* got an unexpected keyword argument 'name'"),
-        (lambda name, more: 1, "the function takes .* missing a required argument: 'more'"),
-        (7, "7 is no function"),
+        (wrong(), lambda: 1, "the function takes .* got an unexpected keyword argument 'name'"),
+        (wrong(), lambda name, more: 1, "the function takes .* missing a required argument: 'mo"),
+        *((wrong(), 7, "7 is no function"), (SET_LANGUAGE, echo, "set_language is of type cont")),
     ],
 )
-def test_a_function_has_to_take_what_the_definition_has(action: Any, said: str) -> None:
+def test_a_function_has_to_take_what_an_action_has(made: Any, action: Any, said: str) -> None:
     with pytest.raises(DefinitionError, match=f"action: {said}"):
-        from_definition(definition(None, NAME), action=action)
-
-
-def test_only_an_action_is_done_by_a_function() -> None:
-    with pytest.raises(DefinitionError, match="action: set_language is of type context"):
-        from_definition(SET_LANGUAGE, action=echo)
+        from_definition(made, action=action)
 
 
 # -- context ------------------------------------------------------------------------------
 
 
 def test_the_language_of_the_session_is_changed_and_seen_by_what_comes_later() -> None:
-    order = definition({"lang": "{vars.language}", "note": "@override {vars.say}"}, NAME)
-    session = session_of(
-        from_definition(SET_LANGUAGE),
-        from_definition(order, variables={"vars.language": "de"}, action=echo),
-        says=[
-            ("f", {"name": "before"}),
-            ("set_language", {"language": "en-US", "message": "Hello!"}),
-            ("f", {"name": "after"}),
-        ],
-    )
+    made = definition({"lang": "{vars.language}", "note": "@override {vars.say}"}, NAME)
+    order = from_definition(made, variables={"vars.language": "de"}, action=echo)
+    change = ("set_language", {"language": "en-US", "message": "Hello!"})
+    script = [("f", {"name": "before"}), change, ("f", {"name": "after"})]
+    session = session_of(from_definition(SET_LANGUAGE), order, says=script)
     before, changed, after = session.calls
     assert before.result == {"name": "before", "lang": "de"}
     assert changed.result == {"ok": True, "language": "en-US", "say": "Hello!"}
@@ -818,24 +652,16 @@ def test_an_edit_of_what_sets_a_variable_runs_what_reads_it_and_nothing_else() -
         ran.append("plain")
         return name
 
-    made = definition({"lang": "{vars.language}"}, NAME)
-    session = session_of(
-        from_definition(SET_LANGUAGE),
-        from_definition(made, action=reads),
-        *Toolbox(plain),
-        says=[
-            ("plain", {"name": "a"}),
-            ("set_language", {"language": "en"}),
-            ("f", {"name": "b"}),
-            ("plain", {"name": "c"}),
-        ],
-    )
+    reading = from_definition(definition({"lang": "{vars.language}"}, NAME), action=reads)
+    plain_call, change = ("plain", {"name": "a"}), ("set_language", {"language": "en"})
+    script = [plain_call, change, ("f", {"name": "b"}), plain_call]
+    session = session_of(from_definition(SET_LANGUAGE), reading, *Toolbox(plain), says=script)
     assert ran == ["plain", "reads", "plain"]
     ran.clear()
-    again = session.edit(session.calls[1], language="fr").run()
+    edited = session.edit(session.calls[1], language="fr").run()
     assert ran == ["reads"]
-    assert again.calls[2].result == "fr"
-    assert again.state.variables["language"] == "fr"
+    assert edited.calls[2].result == "fr"
+    assert edited.state.variables["language"] == "fr"
     assert session.replay().run().head == session.head
 
 
@@ -844,10 +670,7 @@ def test_an_edit_of_what_sets_a_variable_runs_what_reads_it_and_nothing_else() -
     [
         ("Now in {language}.", "Now in en."),
         ("{vars.language} after {vars.before}", "en after de"),
-        (
-            {"text": "{message}", "all": ["{vars.say}", 1], "n": 0},
-            {"text": "Hi", "all": ["Hi", 1], "n": 0},
-        ),
+        ({"text": "{message}", "all": ["{vars.say}", 0]}, {"text": "Hi", "all": ["Hi", 0]}),
         ("{vars.nothing}|{language}", "|en"),
         ("{vars.nothing}", None),
         ({}, {}),
@@ -868,12 +691,10 @@ def test_defaults_say_what_a_message_is_in_so_many_words() -> None:
 
 
 def test_two_definitions_that_start_a_variable_otherwise_are_refused() -> None:
-    other = {**definition(), "tool": {"function": {"name": "g", "parameters": {}}}}
+    one = from_definition(definition(), variables={"a": 1})
+    other = from_definition(function(name="g"), variables={"vars.a": 2})
     with pytest.raises(DefinitionError, match="the variable 'a' is 2 here and 1 in another"):
-        Toolbox(
-            from_definition(definition(), variables={"a": 1}),
-            from_definition(other, variables={"vars.a": 2}),
-        )
+        Toolbox(one, other)
 
 
 # -- the way out, and back ----------------------------------------------------------------
@@ -1027,18 +848,8 @@ def test_a_tool_comes_back_as_it_was(name: str, said: str, schema: dict[str, Any
 
 
 def test_every_spelling_of_a_definition_is_written_as_one() -> None:
-    made = definition(
-        None,
-        NAME,
-        type="endpoint",
-        endpoint={
-            "url": "https://a.example",
-            "method": "get",
-            "argumentLocation": "query",
-            "timeout": None,
-        },
-        staticParameters=[],
-    )
+    location = {"argumentLocation": "query", "argument_location": None, "timeout": None}
+    made = endpoint(**location) | {"staticParameters": []}
     once = to_definition(from_definition(made))
     assert once["endpoint"]["argument_location"] == "query"
     assert list(once) == ["type", "tool", "endpoint"]
@@ -1053,10 +864,7 @@ def test_every_spelling_of_a_definition_is_written_as_one() -> None:
     [
         ({"default": {"$ref": "file:///etc/x.json"}}, "default.$ref"),
         ({"enum": {"$ref": "http://127.0.0.1:9/x"}}, "enum.$ref"),
-        (
-            {"type": "object", "properties": {}, "$defs": {"const": {"$ref": "http://h/x"}}},
-            "$defs.const.$ref",
-        ),
+        ({"type": "object", "$defs": {"const": {"$ref": "http://h/x"}}}, "$defs.const.$ref"),
         ({"a": {"type": "string", "pattern": "((("}}, "a.pattern"),
         ({"a": {"$id": "http://h/x", "$ref": "#/properties/b"}, "b": {}}, "Pointer"),
     ],
@@ -1071,35 +879,13 @@ def test_a_schema_that_leads_elsewhere_or_cannot_be_checked_is_refused_when_it_i
     assert "\n" not in str(raised.value)
 
 
-def test_nothing_is_fetched_for_a_schema_that_names_an_address(
-    httpd: tuple[str, list[str]],
-) -> None:
-    base, asked = httpd
-    schema = {
-        "type": "object",
-        "$schema": f"{base}/outer",
-        "properties": {"a": {"$schema": f"{base}/inner", "type": "string"}},
-    }
-    tool = from_definition(definition(parameters=schema), action=echo)
-    assert called(tool, {"a": "x"}).calls[0].result == {"a": "x"}
-    assert asked == []
-
-
-@pytest.fixture
-def httpd() -> Iterator[tuple[str, list[str]]]:
-    asked: list[str] = []
-
-    class Noting(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_error(404)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Noting)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+def test_nothing_is_fetched_for_a_schema_that_names_an_address() -> None:
+    with Web() as web:
+        inner = {"a": {"$schema": f"{web.url}/inner", "type": "string"}}
+        schema = {"type": "object", "$schema": f"{web.url}/outer", "properties": inner}
+        tool = from_definition(definition(parameters=schema), action=echo)
+        assert called(tool, {"a": "x"}).calls[0].result == {"a": "x"}
+    assert web.asked == []
 
 
 @pytest.mark.parametrize("width", ["00000000000999999999", "9999999999", "1001"])
@@ -1136,10 +922,8 @@ def test_what_is_nested_too_deep_is_refused_in_one_line(depth: int) -> None:
 
 
 def test_a_text_that_doubles_itself_ends_at_the_length_that_arguments_may_have() -> None:
-    twice = from_definition(
-        definition({"say": "@override {vars.say}{vars.say}"}, {"say": {}}, type="context"),
-        variables={"say": "x" * 100_000},
-    )
+    made = definition({"say": "@override {vars.say}{vars.say}"}, {"say": {}}, type="context")
+    twice = from_definition(made, variables={"say": "x" * 100_000})
     calls = session_of(twice, says=[[("f", {})] * 5]).calls
     assert [call.status for call in calls] == ["succeeded"] * 3 + ["failed"] * 2
     assert "longer than 1,000,000 characters" in calls[3].error
@@ -1151,10 +935,8 @@ def test_a_name_that_a_model_made_up_is_told_in_one_line_of_plain_text(name: str
         return x
 
     made = from_definition(definition(parameters={"x": {}}), action=echo)
-    calls = session_of(
-        Toolbox(plain)["plain"], made, says=[[("f", {name: 1}), ("plain", {name: 1})]]
-    )
-    for call in calls.calls:
+    script = [[("f", {name: 1}), ("plain", {name: 1})]]
+    for call in session_of(Toolbox(plain)["plain"], made, says=script).calls:
         assert call.status == "failed"
         assert call.error.isprintable()
         assert "there is no such argument" in call.error

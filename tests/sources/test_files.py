@@ -44,32 +44,25 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 
 def test_files_are_listed_and_read_by_lines(folder: Path) -> None:
-    assert called(folder, "list").result["entries"] == [
-        {"file": "notes.txt", "bytes": 14},
-        {"folder": "reports"},
-    ]
-    assert called(folder, "list", folder="reports").result["entries"] == [
-        {"file": "2024.csv", "bytes": 8}
-    ]
+    listed, inner = (called(folder, "list", folder=name).result for name in (".", "reports"))
+    assert listed["entries"] == [{"file": "notes.txt", "bytes": 14}, {"folder": "reports"}]
+    assert inner["entries"] == [{"file": "2024.csv", "bytes": 8}]
     made = called(folder, "read", path="notes.txt", first_line=2, lines=1).result
     assert made == {"text": "two\n", "lines_in_file": 3}
     assert called(folder, "read", path="reports/2024.csv").result["text"] == "a,b\n1,2\n"
 
 
 def test_writing_says_what_it_replaced(folder: Path) -> None:
-    assert called(folder, "write", path="reports/new.txt", text="é").result == {
-        "written": "2 bytes",
-        "replaced": "nothing: the file is new",
-    }
+    created = called(folder, "write", path="reports/new.txt", text="é").result
+    assert created == {"written": "2 bytes", "replaced": "nothing: the file is new"}
     assert called(folder, "write", path="notes.txt", text="x").result["replaced"] == "14 bytes"
     assert (folder / "notes.txt").read_text() == "x"
     assert sorted(os.listdir(folder)) == [".env", "notes.txt", "reports"]
 
 
 def test_reading_runs_unasked_and_writing_waits(folder: Path) -> None:
-    model = Scripted(
-        [("files_read", {"path": "notes.txt"}), ("files_write", {"path": "notes.txt", "text": ""})]
-    )
+    write = ("files_write", {"path": "notes.txt", "text": ""})
+    model = Scripted([("files_read", {"path": "notes.txt"}), write])
     session = Session(files(folder), model, scheme="flat").tell("Go.").run()
     assert [call.tool for call in session.pending] == ["files_write"]
     assert (folder / "notes.txt").read_text().startswith("one")

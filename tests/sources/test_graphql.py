@@ -12,6 +12,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery, tell
 
 BASIC = "Basic dXNlcjpwYSBzcw=="
+STORY: tuple[str, dict[str, Any]] = ("Dough_story", {})
+DOUGH: tuple[str, dict[str, Any]] = ("dough", {})
 
 
 @pytest.fixture
@@ -73,15 +75,9 @@ def test_a_long_path_is_shown_by_its_ends(box: Toolbox) -> None:
 def test_an_object_that_is_an_argument_is_asked_for_its_id_once(
     box: Toolbox, server: Server
 ) -> None:
-    session = tell(
-        box,
-        ("dough", {"flour": "oat"}),
-        ("dough", {}),
-        ("Dough_mixAll", {"others": ["Dough#1", "Dough#1"]}),
-        ("Dough_story", {}),
-        ("Dough_mix", {"with": "Dough#1"}),
-        ("Dough_weight", {}),
-    )
+    script: list[Any] = [("Dough_mixAll", {"others": ["Dough#1", "Dough#1"]}), STORY]
+    script += [("Dough_mix", {"with": "Dough#1"}), ("Dough_weight", {})]
+    session = tell(box, ("dough", {"flour": "oat"}), ("dough", {}), *script)
     assert server.queries == [
         '{ dough(flour: "oat") { id } }',
         '{ dough { mixAll(others: ["dough:oat", "dough:oat"]) { story } } }',
@@ -112,15 +108,11 @@ def test_an_argument_whose_own_path_needs_ids_is_asked_for_from_the_inside(
 
 
 def test_optional_objects_lists_and_nothing_of_them(box: Toolbox, server: Server) -> None:
-    tell(
-        box,
-        ("dough", {}),
-        ("Dough_mix", {}),
-        ("Dough_mix", {"with": None}),
-        ("Dough_mixAll", {"others": [], "spare": None}),
-        ("Dough_mixAll", {"others": ["Dough#1"], "spare": ["Dough#1", "Dough#1"]}),
-        ("Dough_weight", {}),
-    )
+    two = ["Dough#1", "Dough#1"]
+    mixes: list[Any] = [("Dough_mix", {}), ("Dough_mix", {"with": None})]
+    mixes += [("Dough_mixAll", {"others": [], "spare": None})]
+    mixes += [("Dough_mixAll", {"others": ["Dough#1"], "spare": two})]
+    tell(box, ("dough", {}), *mixes, ("Dough_weight", {}))
     assert server.queries[-1] == (
         '{ dough { mix { mix(with: null) { mixAll(others: []) { mixAll(others: ["dough:rye"], '
         'spare: ["dough:rye", "dough:rye"]) { weight } } } } } }'
@@ -129,14 +121,8 @@ def test_optional_objects_lists_and_nothing_of_them(box: Toolbox, server: Server
 
 def test_enums_input_objects_and_defaults_arrive_as_they_are(box: Toolbox, server: Server) -> None:
     top = {"toppings": [{"name": 'sal"t', "layers": [{}]}], "main": {"name": "x", "inner": None}}
-    session = tell(
-        box,
-        ("dough", {}),
-        ("Dough_shape", {"as": "LONG", "more": ["BATON"]}),
-        ("Dough_top", top),
-        ("Dough_top", {}),
-        ("Dough_story", {}),
-    )
+    shape = ("Dough_shape", {"as": "LONG", "more": ["BATON"]})
+    session = tell(box, ("dough", {}), shape, ("Dough_top", top), ("Dough_top", {}), STORY)
     said = session.calls[-1].result
     assert 'shape{"as": "LONG", "more": ["BATON"]}' in said
     assert '"name": "sal\\"t", "grams": 10, "layers": [{"name": "cream", "thick": false}]' in said
@@ -173,15 +159,8 @@ def test_a_list_without_ids_is_many_found_by_their_places(box: Toolbox, server: 
 
 
 def test_an_interface_and_a_union_come_to_what_they_are(box: Toolbox, server: Server) -> None:
-    session = tell(
-        box,
-        ("shelf", {}),
-        ("Cake_tiers", {}),
-        ("find", {"name": "cake x"}),
-        ("Cake_name", {}),
-        ("find", {"name": "loaf"}),
-        ("Bread_slices", {"count": 1}),
-    )
+    found = [("find", {"name": "cake x"}), ("Cake_name", {}), ("find", {"name": "loaf"})]
+    session = tell(box, ("shelf", {}), ("Cake_tiers", {}), *found, ("Bread_slices", {"count": 1}))
     expected = [["Bread#1", "Cake#1"], 3, "Cake#2", "cake x", "Bread#2", ["Slice#1"]]
     assert results(session) == expected
     assert server.queries[1] == '{ node(id: "Cake:cake of nuts") { ... on Cake { tiers } } }'
@@ -189,13 +168,9 @@ def test_an_interface_and_a_union_come_to_what_they_are(box: Toolbox, server: Se
 
 
 def test_an_id_by_directive_takes_an_object_and_returns_one(box: Toolbox, server: Server) -> None:
-    session = tell(
-        box,
-        ("best", {}),
-        ("Bread_name", {}),
-        ("find", {"name": "cake x"}),
-        ("weigh", {"breads": ["Bread#1", "Bread#1"], "any": "Cake#1"}),
-    )
+    found: list[Any] = [("best", {}), ("Bread_name", {}), ("find", {"name": "cake x"})]
+    weigh = ("weigh", {"breads": ["Bread#1", "Bread#1"], "any": "Cake#1"})
+    session = tell(box, *found, weigh)
     assert results(session) == ["Bread#1", "best", "Cake#1", 200 + len("Cake:cake x")]
     assert box["weigh"].parameters["properties"]["any"]["pattern"] == "^(Bread|Cake)#[1-9][0-9]*$"
 
@@ -206,9 +181,8 @@ def test_a_field_that_returns_an_own_id_returns_the_object(box: Toolbox) -> None
 
 
 def test_a_bare_id_takes_a_text_or_an_object(box: Toolbox) -> None:
-    session = tell(
-        box, ("best", {}), ("echo", {"id": "Bread#1"}), ("echo", {"id": "x"}), ("echo", {"id": 7})
-    )
+    echoes = [("echo", {"id": value}) for value in ("Bread#1", "x", 7)]
+    session = tell(box, ("best", {}), *echoes)
     assert results(session)[1:] == ["Bread:best", "x", "7"]
     assert session.cursor.state.calls[session.calls[1].id].started is not None
 
@@ -222,34 +196,21 @@ def test_an_object_that_is_null_is_told_when_something_is_asked_of_it(box: Toolb
 
 
 def test_void_and_null_scalars_are_null(box: Toolbox) -> None:
-    assert results(tell(box, ("dough", {}), ("Dough_rest", {}), ("Dough_note", {})))[1:] == [
-        None,
-        None,
-    ]
+    assert results(tell(box, DOUGH, ("Dough_rest", {}), ("Dough_note", {})))[1:] == [None, None]
 
 
 def test_a_mutation_is_sent_once_and_gives_an_object_or_data(
     served: tuple[Server, Bakery], box: Toolbox
 ) -> None:
     server, root = served
-    session = tell(
-        box,
-        ("dough", {}),
-        ("bake", {"dough": "Dough#1"}),
-        ("Bread_name", {}),
-        ("Bread_name", {}),
-        ("rename", {"bread": "$Bread", "name": "z"}),
-        ("clean", {}),
-        ("count", {}),
-    )
+    script = [("bake", {"dough": "Dough#1"}), ("Bread_name", {}), ("Bread_name", {})]
+    script += [("rename", {"bread": "$Bread", "name": "z"}), ("clean", {}), ("count", {})]
+    session = tell(box, DOUGH, *script)
     assert results(session)[1:] == ["Bread#1", "rye", "rye", {"ok": True, "name": "z"}, None, 3]
     assert root.done == ["bake dough:rye", "rename Bread:rye", "clean"]
-    assert [q.partition("(")[0] for q in server.queries if q.startswith("mutation")] == [
-        "mutation { bake",
-        "mutation { rename",
-        "mutation { clean }",
-        "mutation { count }",
-    ]
+    heads = ["mutation { bake", "mutation { rename", "mutation { clean }", "mutation { count }"]
+    mutations = [query for query in server.queries if query.startswith("mutation")]
+    assert [query.partition("(")[0] for query in mutations] == heads
 
 
 def test_a_mutation_named_as_a_query_field_has_a_name_of_its_own(
@@ -289,28 +250,18 @@ def test_a_tool_says_what_it_does_takes_and_returns(box: Toolbox) -> None:
     tool = box["Dough_knead"]
     assert tool.description == "Kneads it.\n\nTakes a while.\n\nReturns Dough!"
     assert (tool.group, tool.about, tool.returns) == ("Dough", "Flour and water.", "Dough")
-    assert json.loads(json.dumps(tool.definition()["parameters"])) == {
-        "type": "object",
-        "properties": {
-            "Dough": {
-                "type": "string",
-                "pattern": "^Dough#[1-9][0-9]*$",
-                "description": "The Dough to work on. If left out: the newest Dough.",
-            },
-            "minutes": {"type": "integer", "default": 5},
-        },
-        "required": [],
-        "additionalProperties": False,
-    }
+    parameters = json.loads(json.dumps(tool.definition()["parameters"]))
+    receiver = {"type": "string", "pattern": "^Dough#[1-9][0-9]*$"}
+    receiver["description"] = "The Dough to work on. If left out: the newest Dough."
+    properties = {"Dough": receiver, "minutes": {"type": "integer", "default": 5}}
+    closed = {"required": [], "additionalProperties": False}
+    assert parameters == {"type": "object", "properties": properties, **closed}
 
 
 def test_parameters_hold_enums_defaults_and_nested_objects(box: Toolbox) -> None:
     shape = box["Dough_shape"].parameters
-    assert shape["properties"]["as"] == {
-        "type": "string",
-        "enum": ["ROUND", "LONG", "BATON"],
-        "default": "ROUND",
-    }
+    shapes = ["ROUND", "LONG", "BATON"]
+    assert shape["properties"]["as"] == {"type": "string", "enum": shapes, "default": "ROUND"}
     top = box["Dough_top"].parameters
     assert top["properties"]["toppings"]["items"] == {"$ref": "#/$defs/Topping"}
     assert top["$defs"]["Topping"]["required"] == ["name"]
@@ -324,12 +275,9 @@ def test_parameters_hold_enums_defaults_and_nested_objects(box: Toolbox) -> None
         ("dough", {"flor": "x"}, "flor: there is no such argument; there are: flour. Did you mean"),
         ("Dough_knead", {"minutes": "much"}, 'minutes: "much" is not of types "null", "integer"'),
         ("Dough_shape", {"as": "LNG"}, 'as: "LNG" is not one of "ROUND", "LONG", "BATON"'),
-        ("Dough_top", {"toppings": [{"nam": 1}]}, "toppings.0: Additional properties are not"),
         ("Dough_top", {"toppings": [{}]}, "toppings.0.name: is missing"),
-        ("Dough_top", {"toppings": [None]}, 'toppings.0: null is not of type "object"'),
         ("Dough_top", {"main": "x"}, 'main: "x" is not of types "null", "object"'),
         ("Dough_top", {"main": {"inner": {"grams": 1}}}, "main.inner.name: is missing"),
-        ("Dough_mixAll", {}, "others: is missing"),
         ("Dough_mixAll", {"others": None}, 'others: null is not of type "array"'),
         ("Dough_mixAll", {"others": ["Dough#9"]}, "others.0: there is no object 'Dough#9'"),
         ("Dough_mix", {"with": 3}, "with: must be the name of a Dough, such as Dough#1, not 3"),
@@ -360,9 +308,7 @@ def test_a_number_that_is_no_float_is_refused_and_any_other_arrives(number: Any)
 
 def test_a_text_that_spells_a_value_is_that_value(box: Toolbox, server: Server) -> None:
     others = ("Dough_mixAll", {"others": '["Dough#1"]'})
-    tell(
-        box, ("dough", {"flour": 3}), ("Dough_knead", {"minutes": "3"}), others, ("Dough_story", {})
-    )
+    tell(box, ("dough", {"flour": 3}), ("Dough_knead", {"minutes": "3"}), others, STORY)
     assert server.queries[-1] == (
         '{ dough(flour: "3") { knead(minutes: 3) { mixAll(others: ["dough:3"]) { story } } } }'
     )
@@ -381,14 +327,9 @@ def test_a_replay_adds_no_entry_and_sends_nothing(box: Toolbox, server: Server) 
 
 
 def test_an_edit_sends_what_depends_on_it_and_nothing_else(box: Toolbox, server: Server) -> None:
-    session = tell(
-        box,
-        ("dough", {"flour": "oat"}),
-        ("dough", {}),
-        ("Dough_knead", {"Dough": "Dough#1", "minutes": 1}),
-        ("Dough_story", {"Dough": "Dough#3"}),
-        ("Dough_story", {"Dough": "Dough#2"}),
-    )
+    knead = ("Dough_knead", {"Dough": "Dough#1", "minutes": 1})
+    stories = [("Dough_story", {"Dough": name}) for name in ("Dough#3", "Dough#2")]
+    session = tell(box, ("dough", {"flour": "oat"}), DOUGH, knead, *stories)
     sent = len(server.queries)
     edited = session.edit(session.calls[2], minutes=9, Dough="Dough#1").run()
     assert server.queries[sent:] == ['{ dough(flour: "oat") { knead(minutes: 9) { story } } }']
@@ -428,37 +369,32 @@ def test_a_header_is_filled_in_when_sending_and_is_nowhere_else(
 
 def test_a_password_in_the_address_becomes_a_header(server: Server) -> None:
     url = server.url.replace("//", "//user:pa%20ss@")
-    session = tell(from_graphql(BAKERY, endpoint=url), ("dough", {}), ("Dough_story", {}))
+    session = tell(from_graphql(BAKERY, endpoint=url), DOUGH, STORY)
     assert server.requests[0].headers["authorization"] == BASIC
     for secret in ("pa%20ss", "pa ss", BASIC):
         assert secret not in everything(session)
 
 
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_server_that_says_a_secret_back_is_not_quoted(server: Server, status: int) -> None:
-    box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": "Bearer canary-4713"})
-    error = {"message": "no canary-4713", "extensions": {"sent": "Bearer canary-4713"}}
-    server.answer = lambda: (status, json.dumps({"errors": [error]}).encode())
-    session = tell(box, ("dough", {}), ("Dough_story", {}))
-    assert session.calls[-1].error == 'no [secret] (sent: "[secret]")'
-
-
-def test_a_password_and_a_part_of_a_header_are_not_quoted_either(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("status", [200, 403, 500])
+def test_a_server_that_says_a_secret_back_is_not_quoted(
+    server: Server, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     monkeypatch.setenv("BAKERY_DOOR", "canary-4714")
     url = server.url.replace("//", "//user:canary-4715@")
-    box = from_graphql(BAKERY, endpoint=url, headers={"X-Key": "key=${BAKERY_DOOR};v=1"})
-    error = {"message": "neither canary-4714 nor user:canary-4715, nor canary-4715"}
-    server.answer = lambda: (403, json.dumps({"errors": [error]}).encode())
-    session = tell(box, ("dough", {}), ("Dough_story", {}))
-    assert session.calls[-1].error == "neither [secret] nor [secret], nor [secret]"
+    headers = {"X-Key": "key=${BAKERY_DOOR};v=1", "X-Plain": "Bearer canary-4713"}
+    box = from_graphql(BAKERY, endpoint=url, headers=headers)
+    message = "no canary-4714 nor user:canary-4715, canary-4715 or canary-4713"
+    error = {"message": message, "extensions": {"sent": "Bearer canary-4713"}}
+    server.answer = lambda: (status, json.dumps({"errors": [error]}).encode())
+    session = tell(box, DOUGH, STORY)
+    said = "no [secret] nor [secret], [secret] or [secret]"
+    assert session.calls[-1].error == f'{said} (sent: "[secret]")'
     assert "canary" not in everything(session)
 
 
 def test_a_variable_that_is_not_set_is_named(server: Server) -> None:
     box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": "${NOT_SET_AT_ALL}"})
-    session = tell(box, ("dough", {}), ("Dough_story", {}))
+    session = tell(box, DOUGH, STORY)
     assert "needs the environment variable NOT_SET_AT_ALL" in session.calls[-1].error
     assert server.queries == []
 
@@ -510,7 +446,7 @@ def test_a_broken_answer_is_told_in_one_line(
     box: Toolbox, server: Server, status: int, body: bytes, said: str
 ) -> None:
     server.answer = lambda: (status, body)
-    session = tell(box, ("dough", {}), ("Dough_story", {}))
+    session = tell(box, DOUGH, STORY)
     assert session.calls[-1].status == "failed"
     assert said in session.calls[-1].error
     assert "\n" not in session.calls[-1].error
@@ -532,8 +468,6 @@ def test_a_list_that_became_shorter_is_told(box: Toolbox, server: Server) -> Non
         ({"__typename": "Bread", "id_Bread": {"a": 1}}, "{'a': 1} as the id of a Bread"),
         ({"__typename": "Bread", "id_Bread": True}, "True as the id of a Bread"),
         ({"__typename": "Bread", "id_Bread": 1.5}, "1.5 as the id of a Bread"),
-        ({"__typename": "Bread", "id_Bread": ["x"]}, "['x'] as the id of a Bread"),
-        ({"__typename": "Bread", "id_Bread": None}, "a Bread without an id"),
     ],
 )
 def test_an_object_that_is_not_what_the_schema_says_is_refused(
@@ -560,6 +494,6 @@ def test_two_servers_with_one_type_are_told_apart(server: Server) -> None:
 
 def test_an_answer_that_is_too_big_is_a_failure(box: Toolbox, server: Server) -> None:
     server.answer = lambda: (200, b'{"data": {"dough": {"story": "' + b"x" * 50_000_000 + b'"}}}')
-    call = tell(box, ("dough", {}), ("Dough_story", {})).calls[-1]
+    call = tell(box, DOUGH, STORY).calls[-1]
     assert call.status == "failed"
     assert "50,000,000 bytes" in call.error

@@ -1,4 +1,4 @@
-"""GraphQL: the names of objects serve as ids, in schemas of any size and at any depth."""
+"""GraphQL: names of objects as ids, and which fields are read-only, in schemas of any size."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.schemes import Native
 from jupyter_toolcall.schemes.scheme import Flat
 from tests.standin.graphql_schemas import forge
-from tests.standin.graphql_server import Server, engine, serving, tell
+from tests.standin.graphql_server import BAKERY, Server, engine, serving, tell
 
+SDL = forge(30, 9)
 ISSUE = ("findIssue", {"number": 1})
 ISSUE_ID = '"/findIssue(number: 1)/id"'
 """The id that the stand-in gives that object, as a query writes it."""
@@ -22,7 +24,7 @@ ISSUE_ID = '"/findIssue(number: 1)/id"'
 
 @pytest.fixture(scope="module")
 def forge_server() -> Iterator[Server]:
-    with serving(forge(30, 9), resolver=engine) as server:
+    with serving(SDL, resolver=engine) as server:
         yield server
 
 
@@ -34,7 +36,7 @@ def server(forge_server: Server) -> Server:
 
 @pytest.fixture(scope="module")
 def box(forge_server: Server) -> Toolbox:
-    return from_graphql(forge(30, 9), endpoint=forge_server.url)
+    return from_graphql(SDL, endpoint=forge_server.url)
 
 
 @pytest.mark.parametrize("kinds", [1, 20, 21, 120])
@@ -62,12 +64,11 @@ def test_a_prompt_with_calls_as_xml_says_that_an_id_may_be_a_name(box: Toolbox) 
 
 
 def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: Server) -> None:
-    tell(
-        box,
-        ISSUE,
-        ("addComment", {"subjectId": "x", "body": "Hi", "others": ["Issue#1", "y", "Issue#1"]}),
-        ("moveCard", {"input": {"cardId": "Issue#1", "columnId": "Issue#1"}}),
-    )
+    # A text that contains a name is a text.
+    comment = {"subjectId": "x", "body": "See Issue#1", "others": ["Issue#1", "y", "Issue#1"]}
+    move = ("moveCard", {"input": {"cardId": "Issue#1", "columnId": "Issue#1"}})
+    tell(box, ISSUE, ("addComment", comment), move)
+    assert 'body: "See Issue#1"' in server.queries[1]
     assert f'others: [{ISSUE_ID}, "y", {ISSUE_ID}]' in server.queries[1]
     assert f"input: {{cardId: {ISSUE_ID}, columnId: {ISSUE_ID}}}" in server.queries[2]
 
@@ -82,9 +83,8 @@ def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: S
 def test_an_object_that_has_no_id_and_one_that_does_not_exist_are_errors_in_one_line(
     box: Toolbox, server: Server, name: str, error: str
 ) -> None:
-    note = ("search", {"text": "x"})
-    arguments = {"subjectId": name, "body": "Hi"}
-    session = tell(box, ISSUE, note, ("addComment", arguments))
+    comment = ("addComment", {"subjectId": name, "body": "Hi"})
+    session = tell(box, ISSUE, ("search", {"text": "x"}), comment)
     assert session.calls[2].error == f"addComment: subjectId: {error}"
     assert server.queries == []
 
@@ -98,38 +98,22 @@ def test_an_id_of_the_server_that_looks_like_a_name_is_sent_as_it_is(
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "where"),
+    ("arguments", "where"),
     [
-        (
-            "addComment",
-            {"subjectId": "x", "body": "Issue#1"},
-            "body: Issue#1 is an object, and a S",
-        ),
-        (
-            "moveCard",
-            {"input": {"cardId": "x", "note": "Issue#1"}},
-            "input.note: Issue#1 is an obj",
-        ),
-        ("moveCard", {"input": {"cardId": "x", "anything": "Issue#1"}}, "input.anything: Issue#1"),
-        (
-            "moveCard",
-            {"input": {"cardId": "x", "anything": {"a": [1, "Issue#1"]}}},
-            "input.anything: Issue#1 is an object, and a HTML is taken here",
-        ),
+        ({"cardId": "x", "note": "Issue#1"}, "input.note: Issue#1 is an object, and a S"),
+        ({"cardId": "x", "anything": "Issue#1"}, "input.anything: Issue#1 is an object, and a H"),
+        ({"cardId": "x", "anything": {"a": [1, "Issue#1"]}}, "input.anything: Issue#1 is an ob"),
     ],
 )
 def test_the_name_of_an_object_where_no_id_is_taken_is_an_error(
-    box: Toolbox, server: Server, tool: str, arguments: dict[str, Any], where: str
+    box: Toolbox, server: Server, arguments: dict[str, Any], where: str
 ) -> None:
-    session = tell(box, ISSUE, (tool, arguments))
-    assert session.calls[1].error.startswith(f"{tool}: {where}")
-    assert "\n" not in session.calls[1].error
+    comment = ("addComment", {"subjectId": "x", "body": "Issue#1"})
+    _, failed, moved = tell(box, ISSUE, comment, ("moveCard", {"input": arguments})).calls
+    assert failed.error.startswith("addComment: body: Issue#1 is an object, and a S")
+    assert moved.error.startswith(f"moveCard: {where}")
+    assert "\n" not in failed.error + moved.error
     assert server.queries == []
-
-
-def test_a_text_that_contains_a_name_is_a_text(box: Toolbox, server: Server) -> None:
-    tell(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "See Issue#1"}))
-    assert 'body: "See Issue#1"' in server.queries[1]
 
 
 def test_a_text_that_is_an_input_is_an_id_by_its_name(box: Toolbox, server: Server) -> None:
@@ -199,3 +183,71 @@ def test_the_name_of_an_object_never_reaches_a_server(
         for name in ("Issue#1", "Thing1#1", "Note#1"):
             assert f'"{name}"' not in asked.query
             assert f"'{name}'" not in repr(asked.variables)
+
+
+# -- which fields are read-only -----------------------------------------------------------
+
+
+def read_only(*globs: str, sdl: str = SDL) -> set[str]:
+    return {tool.name for tool in from_graphql(sdl, read_only=globs) if tool.read_only}
+
+
+def test_by_default_only_what_sends_nothing_is_read_only() -> None:
+    assert {"findIssue", "Issue_owner", "search"} <= read_only()
+    assert read_only().isdisjoint({"Issue_title", "addComment", "closeIssue"})
+    assert "Dough_weight" not in read_only(sdl=BAKERY)
+
+
+def test_globs_over_type_and_field_mark_fields_as_read_only() -> None:
+    assert read_only("Query.version", sdl=BAKERY) - read_only(sdl=BAKERY) == {"version"}
+    marked = read_only("Issue.l*", "Note.text", "*.title") - read_only()
+    assert {"Issue_labels", "Note_text", "Issue_title", "Thing29_title"} <= marked
+    assert marked.isdisjoint({"Issue_number", "Note_length", "Thing29_labels"})
+    assert read_only("Dough.*", sdl=BAKERY) >= {"Dough_weight", "Dough_parts", "Dough_story"}
+
+
+def test_query_with_a_star_is_every_query_whatever_it_leads_to() -> None:
+    assert {"version", "Dough_weight", "shelf"} <= read_only("Query.*", sdl=BAKERY)
+    assert read_only("Query.*", sdl=BAKERY).isdisjoint({"bake", "rename", "Mutation_version"})
+    assert read_only("Query.*") == read_only("*")
+    assert "Dough_weight" not in read_only("Query.d*", sdl=BAKERY)
+
+
+def test_a_mutation_is_never_read_only() -> None:
+    mutations = {"addComment", "moveCard", "closeIssue"}
+    assert read_only("*", "*.*").isdisjoint(mutations)
+    assert {"Issue_title", "Note_text", "findIssue"} <= read_only("*")
+    for glob in ("Mutation.*", "Mutation.close*", "*.closeIssue"):
+        with pytest.raises(DefinitionError, match="fits mutations, which are never read-only"):
+            read_only(glob)
+    renamed = "schema { query: Query, mutation: Acts } type Query { a: Int } type Acts { b: Int }"
+    assert read_only("*", sdl=renamed) == {"a"}
+    shared = "schema { query: All, mutation: All } type All { a: Int }"
+    assert read_only("All.*", sdl=shared) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("globs", "error"),
+    [
+        (("Qery.*",), "read_only: no field fits 'Qery.*'. Did you mean Query.*?"),
+        (("Issue.titel",), "read_only: no field fits 'Issue.titel'. Did you mean Issue.title?"),
+        (("Query.*", "Nothing"), "read_only: no field fits 'Nothing'."),
+        (True, "read_only takes globs, which are texts, not True"),
+        ((3,), "read_only takes globs, which are texts, not 3"),
+    ],
+)
+def test_a_glob_that_fits_no_field_is_named_with_the_nearest(globs: Any, error: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        from_graphql(SDL, read_only=globs)
+    assert str(caught.value).startswith(error)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_policy_read_only_runs_reads_unasked_and_rejects_mutations(server: Server) -> None:
+    box = from_graphql(SDL, endpoint=server.url, read_only=("Query.*",))
+    script: list[Any] = [("findIssue", {"number": 1}), ("Issue_title", {})]
+    script += [("Issue_parts", {"first": 2}), ("IssueConnection_totalCount", {})]
+    close = ("closeIssue", {"input": {"id": "Issue#1"}})
+    session = tell(box, *script, close, approve="read-only")
+    assert [call.status for call in session.calls] == ["succeeded"] * 4 + ["rejected"]
+    assert [query for query in server.queries if "mutation" in query] == []

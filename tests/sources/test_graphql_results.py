@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
+from jupyter_toolcall import Toolbox, from_graphql
 from jupyter_toolcall.core.call_record import CallRecord
-from tests.standin.graphql_server import Server, serving
+from tests.standin.graphql_server import Server, serving, tell
 
 SDL = """
 scalar JSON
@@ -43,66 +43,46 @@ def box(server: Server) -> Toolbox:
 def call(box: Toolbox, server: Server, field: str, answer: Any) -> CallRecord:
     """Return the call of a root field that a server answers with this."""
     server.answer = lambda: (200, json.dumps({"data": {field: answer}}).encode())
-    script = Scripted([(field, {}), "done"])
-    return Session(box, script, scheme="flat", approve="all").tell("go").calls[0]
+    return tell(box, (field, {})).calls[0]
 
 
+GOOD = {"ok": True}
 SENT = "; the mutation was sent, so look at what it did before you repeat it"
 
 
-@pytest.mark.parametrize(
-    ("field", "answer", "error"),
-    [
-        ("whole", "7", 'Query.whole: the server answered "7", and the schema says Int!'),
-        ("whole", 7.5, "Query.whole: the server answered 7.5, and the schema says Int!"),
-        ("whole", True, "Query.whole: the server answered true, and the schema says Int!"),
-        ("whole", None, "Query.whole: the server answered null, and the schema says Int!"),
-        ("maybe", {"a": 1}, 'Query.maybe: the server answered {"a": 1}, and the schema says Int'),
-        ("half", "0.5", 'Query.half: the server answered "0.5", and the schema says Float!'),
-        ("text", 3, "Query.text: the server answered 3, and the schema says String!"),
-        ("yes", 1, "Query.yes: the server answered 1, and the schema says Boolean!"),
-        ("id", 1.5, "Query.id: the server answered 1.5, and the schema says ID!"),
-        (
-            "shape",
-            "SQUARE",
-            'Query.shape: the server answered "SQUARE", and the schema says Shape! (ROUND, LONG)',
-        ),
-        ("any", None, "Query.any: the server answered null, and the schema says JSON!"),
-        ("many", [1, None], "Query.many[1]: the server answered null, and the schema says Int!"),
-        ("holes", [None, "x"], 'Query.holes[1]: the server answered "x", and the schema says Int'),
-        ("grid", [[1], [2, "x"]], 'Query.grid[1][1]: the server answered "x", and the schema say'),
-        ("pots", [None], "Query.pots[0]: the server answered null, and the schema says Pot!"),
-        ("lids", [[]], "Query.lids[0]: the server answered [], and the schema says Lid"),
-        ("pots", ["loaf"], 'Query.pots[0]: the server answered "loaf", and the schema says Pot!'),
-        ("text", {"a\nb": "x" * 99}, 'Query.text: the server answered {"a\\nb": "xxx'),
-        ("count", "3", 'Mutation.count: the server answered "3", and the schema says Int!'),
-        ("set", 3, "Mutation.set: the server answered 3, and the schema says Reply"),
-        ("set", {"ok": "yes"}, 'Mutation.set.ok: the server answered "yes", and the schema says B'),
-        ("set", {}, "Mutation.set.ok: the server answered null, and the schema says Boolean!"),
-        (
-            "set",
-            {"ok": True, "tags": ["a", 1]},
-            "Mutation.set.tags[1]: the server answered 1, and the schema says String!",
-        ),
-        (
-            "setAll",
-            [{"ok": True}, {"ok": True, "shape": "FLAT"}],
-            'Mutation.setAll[1].shape: the server answered "FLAT", and the schema says Shape (RO',
-        ),
-        ("setAll", [None], "Mutation.setAll[0]: the server answered null, and the schema says R"),
-        ("add", None, "Mutation.add: the server answered null, and the schema says Pot!"),
-    ],
-)
+MISFITS: list[tuple[str, Any, str, str, str]] = [
+    *(("whole", "7", "", '"7"', "Int!"), ("whole", 7.5, "", "7.5", "Int!")),
+    *(("whole", True, "", "true", "Int!"), ("whole", None, "", "null", "Int!")),
+    *(("maybe", {"a": 1}, "", '{"a": 1}', "Int"), ("half", "0.5", "", '"0.5"', "Float!")),
+    *(("text", 3, "", "3", "String!"), ("yes", 1, "", "1", "Boolean!")),
+    *(("id", 1.5, "", "1.5", "ID!"), ("shape", "SQUARE", "", '"SQUARE"', "Shape! (ROUND, LONG)")),
+    *(("any", None, "", "null", "JSON!"), ("many", [1, None], "[1]", "null", "Int!")),
+    *(("holes", [None, "x"], "[1]", '"x"', "Int"), ("grid", [[1], ["x"]], "[1][0]", '"x"', "Int!")),
+    *(("pots", [None], "[0]", "null", "Pot!"), ("pots", ["loaf"], "[0]", '"loaf"', "Pot!")),
+    *(("lids", [[]], "[0]", "[]", "Lid"), ("count", "3", "", '"3"', "Int!")),
+    *(("set", 3, "", "3", "Reply"), ("set", {"ok": "yes"}, ".ok", '"yes"', "Boolean!")),
+    *(("set", {}, ".ok", "null", "Boolean!"), ("setAll", [None], "[0]", "null", "Reply!")),
+    ("set", {"ok": True, "tags": ["a", 1]}, ".tags[1]", "1", "String!"),
+    ("setAll", [GOOD, {**GOOD, "shape": "FLAT"}], "[1].shape", '"FLAT"', "Shape (ROUND, LONG)"),
+    ("add", None, "", "null", "Pot!"),
+]
+"""A field, its answer, and the place in it at which the value is not of the type."""
+
+
+@pytest.mark.parametrize(("field", "answer", "place", "value", "kind"), MISFITS)
 def test_what_does_not_fit_the_schema_fails_in_a_line_that_says_where_and_whether_it_was_sent(
-    box: Toolbox, server: Server, field: str, answer: Any, error: str
+    box: Toolbox, server: Server, field: str, answer: Any, place: str, value: str, kind: str
 ) -> None:
     failed = call(box, server, field, answer)
-    assert failed.status == "failed"
-    assert failed.error is not None
-    assert failed.error.startswith(error)
-    assert failed.error.endswith(SENT) is error.startswith("Mutation.")
-    assert len(failed.error.removesuffix(SENT)) < 150
-    assert "\n" not in failed.error
+    root, end = ("Mutation", SENT) if field in ("count", "set", "setAll", "add") else ("Query", "")
+    said = f"{root}.{field}{place}: the server answered {value}, and the schema says {kind}{end}"
+    assert (failed.status, failed.error) == ("failed", said)
+
+
+def test_an_answer_that_does_not_fit_is_shown_in_a_short_line(box: Toolbox, server: Server) -> None:
+    error = str(call(box, server, "text", {"a\nb": "x" * 99}).error)
+    assert error.startswith('Query.text: the server answered {"a\\nb": "xxx')
+    assert len(error) < 150
 
 
 @pytest.mark.parametrize(
@@ -139,8 +119,8 @@ def test_what_came_beside_errors_is_the_result_with_the_errors(
 ) -> None:
     body = {"data": {field: answer}, "errors": [{"message": "half", "path": [field, 1]}]}
     server.answer = lambda: (200, json.dumps(body).encode())
-    session = Session(box, Scripted([(field, {}), "done"]), scheme="flat", approve="all").tell("go")
-    assert session.calls[0].result == {"data": result, "errors": [f"half (at {field}.1)"]}
+    errors = [f"half (at {field}.1)"]
+    assert tell(box, (field, {})).calls[0].result == {"data": result, "errors": errors}
 
 
 LEAVES = st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from graphql import build_schema, introspection_from_schema
 
-from jupyter_toolcall import Scripted, Session, from_graphql
+from jupyter_toolcall import from_graphql
 from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.sources import graphql_tools
-from tests.standin.graphql_server import BAKERY, bakery, serving
+from tests.standin.graphql_server import BAKERY, bakery, serving, tell
 
 TINY = "type Query { pot: Pot! } type Pot { size: Int! }"
 
@@ -52,9 +52,7 @@ def test_a_url_is_asked_for_its_schema_once_and_gets_the_requests() -> None:
         box = from_graphql(server.url, headers={"X-Key": "open sesame"})
         assert len(server.requests) == 1
         assert server.requests[0].headers["x-key"] == "open sesame"
-        script = Scripted([("dough", {}), ("Dough_story", {}), "done"])
-        session = Session(box, script, scheme="flat", approve="all").tell("go")
-        assert session.calls[-1].result == "rye"
+        assert tell(box, ("dough", {}), ("Dough_story", {})).calls[-1].result == "rye"
 
 
 @pytest.mark.parametrize("word", ["directives", "appliedDirectives"])
@@ -116,16 +114,13 @@ def test_an_interface_stands_for_its_objects_without_the_root() -> None:
 
 def test_an_input_that_takes_one_of_its_fields_is_checked_before_it_is_sent() -> None:
     box = from_graphql("input By @oneOf { id: ID name: String } type Query { find(by: By!): Int }")
-    asked = [("find", {"by": by}) for by in ({}, {"id": "a", "name": "b"})]
-    session = Session(box, Scripted([*asked, "Done."]), scheme="flat", approve="all").tell("Go.")
+    session = tell(box, *(("find", {"by": by}) for by in ({}, {"id": "a", "name": "b"})))
     assert ["1 property" in call.error for call in session.calls] == [True, True]
 
 
 def test_a_receiver_never_takes_the_name_of_an_argument() -> None:
     box = from_graphql("type Query { pot: pot! } type pot { into(pot: Int, pot_: Int): pot! }")
-    session = Session(
-        box, Scripted([("pot", {}), ("pot_into", {"pot": 3}), "done"]), scheme="flat", approve="all"
-    ).tell("go")
+    session = tell(box, ("pot", {}), ("pot_into", {"pot": 3}))
     assert box["pot_into"].receiver == "pot__"
     assert str(session["pot#2"]) == "pot.into(3)"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import socket
 import subprocess
@@ -63,20 +64,10 @@ def test_an_answer_has_its_status_its_headers_and_its_body() -> None:
     assert web.asked[0].path == "/tea?x=1"
 
 
-def test_without_a_named_host_nothing_is_allowed_and_the_error_says_what_to_write() -> None:
-    with Web() as web:
-        said = refusal(RequestLimits(), web.url)
-    assert f'from_definition(..., allow_hosts=("{web.host}",))' in said
-    assert not web.asked
-
-
 def test_the_error_keeps_the_hosts_that_are_named_already() -> None:
-    said = refusal(
-        RequestLimits(("a.example",), allow_hint="Session(..., hosts={})"), "https://b.example/x"
-    )
-    assert said == (
-        'b.example is not allowed; Session(..., hosts=("a.example", "b.example")) allows it'
-    )
+    limits = RequestLimits(("a.example",), allow_hint="Session(..., hosts={})")
+    allowed = 'Session(..., hosts=("a.example", "b.example")) allows it'
+    assert refusal(limits, "https://b.example/x") == f"b.example is not allowed; {allowed}"
 
 
 @pytest.mark.parametrize("named", ["127.0.0.1", "127.0.0.1:{port}", "LOCALHOST", "localhost."])
@@ -105,11 +96,7 @@ def test_another_host_or_port_is_not_the_one_that_was_named(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("file:///etc/passwd", "begins with https://"),
-        ("ftp://127.0.0.1/x", "begins with https://"),
-        ("/x", "begins with https://"),
-        ("", "begins with https://"),
-        ("http:///x", "begins with https://"),
+        *((url, "begins with https://") for url in ("file:///etc/passwd", "/x", "", "http:///x")),
         ("http://[::1/", "is no URL"),
         ("http://me:secret@127.0.0.1/", "holds a password"),
         ("http://evil.example\\@127.0.0.1/", "holds a password"),
@@ -175,10 +162,8 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(resolving:
 def test_an_address_that_takes_no_connection_is_followed_by_the_next(resolving: Resolving) -> None:
     resolving({"db.internal": ["127.0.0.9", "127.0.0.1"]})
     with Web() as web:
-        assert (
-            send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}").status
-            == 200
-        )
+        answer = send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}")
+    assert answer.status == 200
 
 
 def test_a_host_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,9 +192,8 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
 
 def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
     with Web() as web:
-        said = refusal(
-            RequestLimits((web.host,)), web.url, headers={"authorization": "sk-secret\r\nX: y"}
-        )
+        headers = {"authorization": "sk-secret\r\nX: y"}
+        said = refusal(RequestLimits((web.host,)), web.url, headers=headers)
     assert "sk-secret" not in said
     assert not web.asked
 
@@ -244,9 +228,8 @@ def test_a_redirect_to_a_port_that_there_is_not_is_refused(port: str) -> None:
 @pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Host", "Connection"])
 def test_headers_that_say_how_a_request_is_sent_are_not_the_callers(name: str) -> None:
     with Web(lambda asked: Answer(asked.body)) as web:
-        answer = send(
-            RequestLimits((web.host,)), "POST", web.url, headers={name: "1"}, body=b"whole"
-        )
+        limits, headers = RequestLimits((web.host,)), {name: "1"}
+        answer = send(limits, "POST", web.url, headers=headers, body=b"whole")
     assert answer.body == b"whole"
     assert web.asked[0].headers.get(name.lower()) not in ("1",)
 
@@ -273,21 +256,25 @@ def test_a_redirect_is_followed_and_brings_no_cookies(goes_to: str) -> None:
     assert "cookie" not in web.asked[1].headers
 
 
-@pytest.mark.parametrize(
-    "goes_to",
-    ["http://169.254.169.254/latest", "http://127.0.0.1:1/", "//localhost/", "http://[::1]/"],
+ELSEWHERE = (
+    "http://169.254.169.254/latest",
+    "http://127.0.0.1:1/",
+    "//localhost/",
+    "http://[::1]/",
 )
-def test_a_redirect_leads_to_named_hosts_alone(goes_to: str) -> None:
+
+
+@pytest.mark.parametrize(
+    ("goes_to", "reason"),
+    [
+        *((url, r"redirects to .*which is not allowed; from_definition\(") for url in ELSEWHERE),
+        ("file:///etc/passwd", "begins with https://"),
+    ],
+)
+def test_a_redirect_leads_to_named_hosts_alone(goes_to: str, reason: str) -> None:
     with Web(redirecting(302, goes_to)) as web:
-        said = refusal(RequestLimits((web.host,)), f"{web.url}/start")
-    assert said.startswith(f"{web.host} redirects to ")
-    assert "which is not allowed; from_definition(" in said
+        assert re.search(reason, refusal(RequestLimits((web.host,)), f"{web.url}/start"))
     assert len(web.asked) == 1
-
-
-def test_a_redirect_leads_to_no_file() -> None:
-    with Web(redirecting(302, "file:///etc/passwd")) as web:
-        assert "begins with https://" in refusal(RequestLimits((web.host,)), f"{web.url}/start")
 
 
 def test_redirects_come_to_an_end() -> None:
@@ -300,16 +287,9 @@ def test_redirects_come_to_an_end() -> None:
 @pytest.mark.parametrize(
     ("status", "method", "then"),
     [
-        (301, "POST", "GET"),
-        (302, "POST", "GET"),
-        (303, "POST", "GET"),
-        (303, "PUT", "GET"),
-        (303, "DELETE", "GET"),
-        (307, "POST", "POST"),
-        (308, "PUT", "PUT"),
-        (302, "PUT", "PUT"),
-        (301, "GET", "GET"),
-        (303, "HEAD", "HEAD"),
+        *((301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET")),
+        *((303, "DELETE", "GET"), (307, "POST", "POST"), (308, "PUT", "PUT"), (302, "PUT", "PUT")),
+        *((301, "GET", "GET"), (303, "HEAD", "HEAD")),
     ],
 )
 def test_what_is_asked_for_after_a_redirect(status: int, method: str, then: str) -> None:
@@ -331,19 +311,15 @@ def test_a_status_of_redirects_without_a_place_is_an_answer() -> None:
 GIVEN = {"Authorization": "Bearer x", "X-Api-Key": "k", "Accept": "application/json"}
 
 
-def test_headers_stay_with_their_server() -> None:
-    with Web(redirecting(307, "/there")) as web:
-        send(RequestLimits((web.host,)), "GET", f"{web.url}/start", headers=GIVEN)
-    assert web.asked[1].headers["authorization"] == "Bearer x"
-
-
 @pytest.mark.parametrize("other", ["127.0.0.1", "localhost"])
-def test_another_server_gets_none_of_the_callers_headers(other: str) -> None:
+def test_headers_stay_with_their_server(other: str) -> None:
     with Web() as there, Web() as web:
         web.routes = redirecting(307, f"http://{other}:{there.port}/there")
         limits = RequestLimits((web.host, f"{other}:{there.port}"))
         send(limits, "GET", f"{web.url}/start", headers=GIVEN)
-    assert web.asked[0].headers["x-api-key"] == "k"
+        web.routes = redirecting(307, "/there")
+        send(limits, "GET", f"{web.url}/start", headers=GIVEN)
+    assert [asked.headers.get("x-api-key") for asked in web.asked] == ["k"] * 3
     assert not {"authorization", "x-api-key"} & set(there.asked[0].headers)
     assert there.asked[0].headers["accept"] == "application/json"
 
@@ -353,16 +329,11 @@ def test_another_server_gets_none_of_the_callers_headers(other: str) -> None:
 
 def test_an_answer_is_cut_off_where_it_is_too_long() -> None:
     with Web() as web:
+        limits = RequestLimits((web.host,), max_bytes=10_000)
+        web.routes = lambda asked: Answer(b"x" * 10_000)
+        assert len(send(limits, "GET", web.url).body) == 10_000
         web.routes = lambda asked: Answer(iter(lambda: b"x" * 1000, None))
-        said = refusal(RequestLimits((web.host,), max_bytes=10_000), web.url)
-    assert said == f"{web.host} answered more than 10,000 bytes"
-
-
-def test_an_answer_as_long_as_the_limit_is_whole() -> None:
-    with Web(lambda asked: Answer(b"x" * 10_000)) as web:
-        assert (
-            len(send(RequestLimits((web.host,), max_bytes=10_000), "GET", web.url).body) == 10_000
-        )
+        assert refusal(limits, web.url) == f"{web.host} answered more than 10,000 bytes"
 
 
 def packed(packing: str, data: bytes) -> Answer:
@@ -371,16 +342,10 @@ def packed(packing: str, data: bytes) -> Answer:
 
 
 @pytest.mark.parametrize("packing", ["gzip", "deflate"])
-def test_a_packed_answer_is_unpacked(packing: str) -> None:
+def test_a_packed_answer_is_unpacked_up_to_the_limit(packing: str) -> None:
     with Web(lambda asked: packed(packing, b"potato" * 100)) as web:
         assert send(RequestLimits((web.host,)), "GET", web.url).body == b"potato" * 100
-
-
-@pytest.mark.parametrize("packing", ["gzip", "deflate"])
-def test_a_small_answer_that_unpacks_to_a_large_one_is_too_long(packing: str) -> None:
     bomb = packed(packing, b"\0" * 20_000_000)
-    assert isinstance(bomb.body, bytes)
-    assert len(bomb.body) < 30_000
     with Web(lambda asked: bomb) as web:
         said = refusal(RequestLimits((web.host,), max_bytes=1_000_000), web.url)
     assert said == f"{web.host} answered more than 1,000,000 bytes"
@@ -481,25 +446,14 @@ TLS = """
 def test_over_tls_the_name_is_checked_and_the_way_back_to_plain_http_is_not_taken(
     tmp_path: Path,
 ) -> None:
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-            *("-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=localhost"),
-            *("-addext", "subjectAltName=DNS:localhost"),
-        ],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(TLS)],
-        cwd=tmp_path,
-        env={"SSL_CERT_FILE": "cert.pem", "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    good, down, other = run.stdout.splitlines()
+    request = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    make = ["openssl", *request.split(), *names]
+    subprocess.check_output(make, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    env = {"SSL_CERT_FILE": "cert.pem", "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", textwrap.dedent(TLS)]
+    printed = subprocess.check_output(command, cwd=tmp_path, env=env, text=True)
+    good, down, other = printed.splitlines()
     assert good == "True ['localhost']"
     assert down == "localhost:PORT redirects from https to http, which is not followed"
     assert other.startswith("127.0.0.1:PORT cannot be reached")

@@ -169,11 +169,8 @@ def test_a_link_is_read_when_it_is_passed_on(server: Server) -> None:
     assert "read figs" in server.pantry.events
 
 
-def test_an_embedded_resource_is_an_object_with_its_text(server: Server) -> None:
-    assert play(server.tools(), ("label", {}))["McpResource#1"].text() == "Plums, 2026"
-
-
 def test_the_parts_of_a_result_are_text_and_objects_in_their_order(server: Server) -> None:
+    assert play(server.tools(), ("label", {}))["McpResource#1"].text() == "Plums, 2026"
     result = play(server.tools(), ("mixed", {})).calls[0].result
     assert result[:2] == ["two of them:", "McpImage#1"]
     assert result[2]["resource"] == "McpResource#1"
@@ -191,9 +188,8 @@ def test_a_server_asks_the_person_and_the_call_continues(server: Server) -> None
     session = play(server.tools(), ("season", {"dish": "soup"}))
     (call,) = session.pending
     assert call.open_round is not None
-    assert [request["message"] for request in call.open_round.asked.requests.values()] == [
-        "Sweet or sour?"
-    ]
+    questions = [asked["message"] for asked in call.open_round.asked.requests.values()]
+    assert questions == ["Sweet or sour?"]
     session.decide(call, "answer", result={"taste": "sour"}).run()
     assert session.calls[0].result == "soup, sour"
 
@@ -280,9 +276,8 @@ def test_a_program_ends_with_the_process_that_started_it(tmp_path: Path) -> None
         from jupyter_toolcall import from_mcp
         print(len(from_mcp({command_line(tmp_path / "log")!r})))
     """
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
-    )
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (run.stdout, run.stderr) == ("17\n", "")
     pantry = Pantry(tmp_path / "log")
     pantry.wait_for("end")
@@ -360,18 +355,11 @@ def in_memory(name: str, **descriptions: str) -> MCPServer:
 
 
 def test_tools_of_one_name_get_the_name_of_their_server_in_front() -> None:
-    tools = Toolbox(
-        from_mcp(in_memory("inn", cook="x", eat="x")), from_mcp(in_memory("bar", cook="y"))
-    )
-    assert tools.names == ("inn_cook", "eat", "bar_cook")
-    session = play(tools, ("bar_cook", {}), ("inn_cook", {}))
+    inn = server_address(in_memory("inn", cook="x", eat="x"), name="the inn")
+    tools = Toolbox(from_mcp(inn), from_mcp(in_memory("bar", cook="y")))
+    assert tools.names == ("the_inn_cook", "eat", "bar_cook")
+    session = play(tools, ("bar_cook", {}), ("the_inn_cook", {}))
     assert [call.result for call in session.calls] == ["bar", "inn"]
-
-
-def test_a_server_whose_name_is_no_part_of_a_tools_name_is_in_front_in_another_spelling() -> None:
-    inn = server_address(in_memory("inn", cook="x"), name="the inn")
-    tools = Toolbox(from_mcp(inn), from_mcp(in_memory("tavern", cook="y")))
-    assert tools.names == ("the_inn_cook", "tavern_cook")
 
 
 def test_only_the_tools_that_the_globs_name_are_offered(server: Server) -> None:
@@ -394,8 +382,7 @@ def test_hints_of_a_server_count_only_where_they_are_trusted(server: Server) -> 
 @pytest.mark.parametrize(
     ("hints", "marks"),
     [
-        ({}, (False, True, False)),
-        ({"read_only_hint": True}, (True, False, False)),
+        *(({}, (False, True, False)), ({"read_only_hint": True}, (True, False, False))),
         ({"destructive_hint": True}, (False, True, False)),
         ({"destructive_hint": False}, (False, False, False)),
         ({"destructive_hint": False, "idempotent_hint": True}, (False, False, True)),

@@ -22,7 +22,7 @@ from jupyter_toolcall.core.errors import DefinitionError, ToolcallError
 from jupyter_toolcall.sources.definition_schema import schema_validator
 from jupyter_toolcall.sources.mcp_connection import connections
 from tests.standin import hostile_mcp
-from tests.standin.hostile_mcp import ODD_TOOLS, TEXT_OF_ORDERS, Behaviour, text
+from tests.standin.hostile_mcp import ODD_TOOLS, TEXT_OF_ORDERS, text
 from tests.standin.web import Answer, Asked, Web
 
 TRACES = ("Traceback", "pydantic", "httpx2", "anyio", "TaskGroup", "Error:", "\n", "\x1b", "\u202e")
@@ -155,41 +155,37 @@ def test_orders_in_the_error_of_a_server_are_one_line_without_hidden_characters(
     assert len(error) == 300
 
 
-def test_an_answer_in_gzip_is_unpacked_and_a_bomb_is_not() -> None:
-    for size, status in ((2_000_000, "succeeded"), (200_000_000, "failed")):
-        packed = gzip.compress(json.dumps(text("x" * 10)).encode()[:-1] + b" " * size + b"}")
-
-        with answering(packed, {"content-encoding": "gzip"}) as url:
-            session = play(from_mcp(url))
-        assert session.calls[0].status == status
-    assert "more than 5,000,000 characters" in str(session.calls[0].error)
-
-
 @contextmanager
-def answering(body: bytes, headers: dict[str, str], status: int = 200) -> Iterator[str]:
-    """Serve an obedient server whose result of a call is this body, in a message or as it is."""
+def answering(answer: Callable[[Any], Answer]) -> Iterator[tuple[str, Web]]:
+    """Serve an obedient server that answers a call with this."""
 
     def route(asked: Asked) -> Answer:
-        if asked.method != "POST":
-            return Answer(status=405)
-        request = json.loads(asked.body)
-        method = request.get("method", "")
+        request = json.loads(asked.body or b"{}")
         if "id" not in request:
-            return Answer(status=202)
-        if method != "tools/call":
-            reply = hostile_mcp.obedient(method, {})
-            data = b"".join(hostile_mcp.encoded(reply, request))
-            return Answer(data, headers={"content-type": "application/json"})
-        if headers.get("content-encoding") == "gzip":
-            frame = {"jsonrpc": "2.0", "id": request["id"], "result": "RESULT"}
-            before, after = json.dumps(frame).encode().split(b'"RESULT"')
-            data = gzip.compress(before + gzip.decompress(body) + after)
-        else:
-            data = body
-        return Answer(data, status, {"content-type": "application/json", **headers})
+            return Answer(status=202 if asked.method == "POST" else 405)
+        if request["method"] == "tools/call":
+            return answer(request)
+        reply = hostile_mcp.obedient(request["method"], {})
+        return Answer(b"".join(hostile_mcp.encoded(reply, request)), headers=JSON)
 
     with Web(route) as web:
-        yield f"{web.url}/mcp"
+        yield f"{web.url}/mcp", web
+
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.mark.parametrize(("size", "status"), [(2_000_000, "succeeded"), (200_000_000, "failed")])
+def test_an_answer_in_gzip_is_unpacked_and_a_bomb_is_not(size: int, status: str) -> None:
+    def packed(request: Any) -> Answer:
+        message = {"jsonrpc": "2.0", "id": request["id"], "result": text("x" * 10)}
+        body = gzip.compress(json.dumps(message).encode()[:-1] + b" " * size + b"}")
+        return Answer(body, headers={**JSON, "content-encoding": "gzip"})
+
+    with answering(packed) as (url, _):
+        (call,) = play(from_mcp(url)).calls
+    assert call.status == status
+    assert ("more than 5,000,000 characters" in str(call.error)) is (status == "failed")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +205,8 @@ def answering(body: bytes, headers: dict[str, str], status: int = 200) -> Iterat
 def test_a_call_that_may_have_run_has_an_unknown_outcome_and_one_that_did_not_failed(
     status: int, headers: dict[str, str], expected: str
 ) -> None:
-    with answering(b"<h1>secret page</h1>", headers, status) as url:
+    page = Answer(b"<h1>secret page</h1>", status, {**JSON, **headers})
+    with answering(lambda request: page) as (url, _):
         (call,) = play(from_mcp(url)).calls
     assert call.status == expected
     assert "secret page" not in one_line(str(call.error))
@@ -261,11 +258,8 @@ def test_a_schema_whose_check_would_stop_the_kernel_is_refused_however_it_is_ref
     for name, definition in definitions.items():
         definition |= {"$anchor": name} if ref == "#a{}" else {}
         definition |= {"$id": f"urn:{name}"} if ref == "urn:a{}" else {}
-    schema = {
-        "$id": "https://x.test/s",
-        "$defs": definitions,
-        "properties": {"b": {"$ref": ref.format(0)}},
-    }
+    first = {"b": {"$ref": ref.format(0)}}
+    schema = {"$id": "https://x.test/s", "$defs": definitions, "properties": first}
     with pytest.raises(ValueError, match="checked by more than 100,000 schemas"):
         schema_validator(schema)
 
@@ -358,29 +352,13 @@ def test_an_interrupt_ends_a_call_that_is_never_answered(tmp_path: Path, name: s
 
 
 def test_an_interrupt_ends_an_event_stream_that_never_ends() -> None:
-    with stream_without_end() as (url, web):
-        interrupted(asked(url).run, lambda: b"tools/call" in web.asked[-1].body)
-
-
-@contextmanager
-def stream_without_end() -> Iterator[tuple[str, Web]]:
-    behaviour: Behaviour = hostile_mcp.obedient
-
     def events() -> Iterator[bytes]:
         for _ in web.until_closed():
             yield b": still here\n\nevent: message\ndata: \n\n"
 
-    def route(asked: Asked) -> Answer:
-        request = json.loads(asked.body or b"{}")
-        if request.get("method") == "tools/call":
-            return Answer(events(), headers={"content-type": "text/event-stream"})
-        if "id" not in request:
-            return Answer(status=202 if asked.method == "POST" else 405)
-        body = b"".join(hostile_mcp.encoded(behaviour(request["method"], {}), request))
-        return Answer(body, headers={"content-type": "application/json"})
-
-    with Web(route) as web:
-        yield f"{web.url}/mcp", web
+    stream = {"content-type": "text/event-stream"}
+    with answering(lambda request: Answer(events(), headers=stream)) as (url, web):
+        interrupted(asked(url).run, lambda: b"tools/call" in web.asked[-1].body)
 
 
 # -- servers that lead elsewhere ------------------------------------------------------

@@ -72,15 +72,6 @@ def test_files_are_listed_and_read(files: Toolbox, folder: Path) -> None:
     assert session.calls[1].result == {"content": "three plums\nfour pears\n"}
 
 
-def test_a_file_is_written_once_a_person_approved(files: Toolbox, folder: Path) -> None:
-    path = folder / "new.txt"
-    session = play(files, ("write_file", {"path": str(path), "content": "new"}), approve="ask")
-    assert [call.tool for call in session.pending] == ["write_file"]
-    assert not path.exists()
-    session.decide(session.pending[0]).run()
-    assert path.read_text() == "new"
-
-
 def test_reading_runs_unasked_where_hints_are_trusted(packages: Path, folder: Path) -> None:
     command = f"{packages / 'mcp-server-filesystem'} {folder}"
     tools = from_mcp(command, trust_hints=True)
@@ -91,15 +82,6 @@ def test_reading_runs_unasked_where_hints_are_trusted(packages: Path, folder: Pa
     session = play(tools, *calls, approve="ask")
     assert session.calls[0].status == "succeeded"
     assert [call.tool for call in session.pending] == ["create_directory"]
-
-
-@pytest.mark.parametrize("path", ["/etc/passwd", "{folder}/../secret", "~/.ssh/id_rsa"])
-def test_what_is_outside_of_the_allowed_folder_is_refused(
-    files: Toolbox, folder: Path, path: str
-) -> None:
-    session = play(files, ("read_text_file", {"path": path.format(folder=folder)}))
-    assert session.calls[0].status == "failed"
-    assert "denied" in str(session.calls[0].error)
 
 
 # -- everything -----------------------------------------------------------------------

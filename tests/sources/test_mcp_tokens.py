@@ -54,9 +54,8 @@ def refusal(address: Any) -> str:
 
 def files_with(secret: str) -> list[Path]:
     """Return the files of the person's data that hold a secret."""
-    files = [
-        path for path in Path(os.environ["JUPYTER_TOOLCALL_DATA"]).rglob("*") if path.is_file()
-    ]
+    paths = Path(os.environ["JUPYTER_TOOLCALL_DATA"]).rglob("*")
+    files = [path for path in paths if path.is_file()]
     assert files
     return [path for path in files if secret.encode() in path.read_bytes()]
 
@@ -106,9 +105,7 @@ def person(act: Callable[[str], None]) -> Iterator[None]:
 
     def read() -> None:
         until = time.monotonic() + 20
-        while not (
-            link := re.search(r"Sign in to the MCP server \w+: (\S+)\n", printed.getvalue())
-        ):
+        while not (link := LINK.search(printed.getvalue())):
             if time.monotonic() > until:
                 signal.raise_signal(signal.SIGINT)
                 return
@@ -228,9 +225,8 @@ def test_a_sign_in_service_at_a_private_address_is_not_asked(leads_to: str) -> N
         def route(asked: Asked) -> Answer:
             if ".well-known/oauth-protected-resource" in asked.path:
                 body = {"resource": f"{web.url}/mcp", "authorization_servers": [service]}
-                return Answer(
-                    json.dumps(body).encode(), headers={"content-type": "application/json"}
-                )
+                kind = {"content-type": "application/json"}
+                return Answer(json.dumps(body).encode(), headers=kind)
             return Answer(status=401)
 
         with Web(route) as web:

@@ -168,18 +168,15 @@ def test_a_query_is_a_table_of_the_library(library: str) -> None:
     source = SOURCES[library]()
     query = "SELECT city, count(*) AS rows FROM sales WHERE n < 10 GROUP BY 1 ORDER BY 2, 1"
     named = {"sales": f"{type(source.table).__name__}#1"}
-    model = Scripted([("tables_sql", {"query": query, "tables": named}), "Done."])
-    session = Session(tables, model, scheme="flat", inputs={"t": source.table}, approve="all")
-    session.tell("Go.").run()
+    script = [("tables_sql", {"query": query, "tables": named}), "Done."]
+    session = session_of(tables, source.table, script).tell("Go.").run()
     (made,) = session.calls
     assert made.status == "succeeded", made.error
     assert source.computed == 0
     result = session[made.result]
     assert type(result) is type(source.table)
-    assert call(result, "value_counts", column="rows")["values"] == [
-        {"value": 2, "rows": 2},
-        {"value": 3, "rows": 2},
-    ]
+    counts = [{"value": value, "rows": 2} for value in (2, 3)]
+    assert call(result, "value_counts", column="rows")["values"] == counts
     assert isinstance(call(result, "plot", kind="bar", x="city", y=["rows"]), Figure)
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pytest
@@ -114,10 +114,8 @@ ATTEMPTS: list[tuple[str, dict[str, Any]]] = [
     ("sql", {"query": "SELECT count(*) AS n FROM t JOIN u USING (ssn)"}),
     ("sql", {"query": "SELECT count(*) AS n FROM t NATURAL JOIN u"}),
     ("sql", {"query": "SELECT COLUMNS('s.*') FROM t"}),
-    *(
-        ("plot", {"kind": "box", "y": ["ssn"]}),
-        ("plot", {"kind": "bar", "x": "ssn", "y": ["paid"]}),
-    ),
+    ("plot", {"kind": "box", "y": ["ssn"]}),
+    ("plot", {"kind": "bar", "x": "ssn", "y": ["paid"]}),
 ]
 
 
@@ -281,16 +279,12 @@ def test_schema_shares_names_types_and_counts_and_no_cell(engine: str) -> None:
     described = call(value, "describe", schema)
     assert described["note"] == "only counts are shared"
     assert described["columns"]["paid"] == {"type": "Float64", "missing": 0, "distinct": 30}
-    for name, arguments in (
-        ("head", {}),
-        ("sample", {}),
-        ("value_counts", {"column": "name"}),
-        ("pivot", {"index": ["paid"], "on": "name", "values": "ssn"}),
-    ):
-        assert failure(value, name, schema, **arguments) == (
-            f"{name} would send cells, and only the schema is shared: "
-            "use schema, missing or describe"
-        )
+    instead = "and only the schema is shared: use schema, missing or describe"
+    pivot = {"index": ["paid"], "on": "name", "values": "ssn"}
+    looks: dict[str, Any] = {"head": {}, "sample": {}, "value_counts": {"column": "name"}}
+    for name, arguments in {**looks, "pivot": pivot}.items():
+        said = failure(value, name, schema, **arguments)
+        assert said == f"{name} would send cells, {instead}"
     session = called(value, "cast", schema, column="ssn", to="int")
     assert CANARY not in sent(session.requests[-1].request)
 
@@ -309,11 +303,9 @@ def test_sample_shares_at_most_twenty_rows_and_values_any(engine: str) -> None:
 
 
 def test_a_look_says_which_columns_are_withheld() -> None:
-    assert call(table("pandas", DATA), "head", CAREFUL, rows=1) == {
-        "rows": [{"name": "n0", "paid": 0.0}],
-        "rows_in_table": 30,
-        "withheld": ["ssn"],
-    }
+    looked = call(table("pandas", DATA), "head", CAREFUL, rows=1)
+    cells = [{"name": "n0", "paid": 0.0}]
+    assert looked == {"rows": cells, "rows_in_table": 30, "withheld": ["ssn"]}
 
 
 def rows_of(session: Session) -> list[Any]:
@@ -326,50 +318,39 @@ def rows_of(session: Session) -> list[Any]:
     return [*whole.rows.calls]
 
 
+def shop(toolbox: Toolbox, *call: Any, approve: Literal["all", "none"] = "all") -> Session:
+    """Return a session in which a model of a shop calls a tool on a table."""
+    model, inputs = Scripted([call, "Done."], name="scripted:shop"), {"t": table("pandas", DATA)}
+    return Session(toolbox, model, scheme="flat", inputs=inputs, approve=approve).tell("Go.").run()
+
+
 def test_the_card_and_the_step_say_which_rows_leave_for_the_provider() -> None:
-    model = Scripted([("tables_head", {"rows": 30}), "Done."], name="scripted:shop")
-    session = Session(
-        *(tables.sharing("sample", ["ssn"]), model),
-        scheme="flat",
-        inputs={"t": table("pandas", DATA)},
-        approve="none",
-    )
-    session.tell("Go.").run()
+    toolbox = tables.sharing("sample", ["ssn"])
+    session = shop(toolbox, "tables_head", {"rows": 30}, approve="none")
     sentence = "Sends the first 20 rows of 2 columns, without ssn, to scripted:shop."
     assert rows_of(session)[0].downstream == sentence
     session.decide(session.pending[0], "approve").run()
     assert rows_of(session)[0].change == sentence
 
 
+RANGE = "the range and the quartiles"
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
         ("head", {"rows": 1}, "Sends the first row of 3 columns to scripted:shop."),
+        ("head", {"rows": 30}, "Sends all 30 rows of 3 columns to scripted:shop."),
         ("sample", {}, "Sends 10 rows chosen at random of 3 columns to scripted:shop."),
         ("value_counts", {"column": "name"}, "Sends at most 20 values of name to scripted:shop."),
-        (
-            *("describe", {"columns": ["paid"]}),
-            "Sends the range and the quartiles of paid to scripted:shop.",
-        ),
-        ("schema", {}, None),
-        ("missing", {}, None),
-        ("drop_nulls", {}, None),
+        ("describe", {"columns": ["paid"]}, f"Sends {RANGE} of paid to scripted:shop."),
+        *(("schema", {}, None), ("missing", {}, None), ("drop_nulls", {}, None)),
     ],
 )
 def test_only_what_sends_cells_says_so(name: str, arguments: Any, sentence: str | None) -> None:
-    model = Scripted([(f"tables_{name}", arguments), "Done."], name="scripted:shop")
-    inputs = {"t": table("pandas", DATA)}
-    session = Session(tables, model, scheme="flat", inputs=inputs, approve="all")
-    session.tell("Go.").run()
+    session = shop(tables.sharing("values"), f"tables_{name}", arguments)
     said = rows_of(session)[0].change
     assert said == sentence if sentence else not said.startswith("Sends")
-
-
-def test_a_look_at_a_whole_small_table_says_that_all_rows_leave() -> None:
-    model = Scripted([("tables_sample", {}), "Done."], name="scripted:shop")
-    inputs = {"t": table("pandas", {"name": ["a", "b"]})}
-    session = Session(tables, model, scheme="flat", inputs=inputs, approve="none").tell("Go.")
-    assert rows_of(session)[0].downstream == "Sends all 2 rows of 1 column to scripted:shop."
 
 
 # -- outside the toolset: a question, a prompt, and the results of other tools --------------------
@@ -443,18 +424,11 @@ FRAME = table("pandas", DATA)
 @pytest.mark.parametrize(
     "value",
     [
-        FRAME["ssn"],
-        FRAME.iloc[0],
-        FRAME.T,
-        FRAME.set_index("ssn"),
-        FRAME.set_index("ssn")["paid"],
-        FRAME.set_index(["ssn", "name"]),
-        FRAME.groupby(["ssn"]).sum(),
+        *(FRAME["ssn"], FRAME.iloc[0], FRAME.T, FRAME.groupby(["ssn"]).sum()),
+        *(FRAME.set_index("ssn"), FRAME.set_index("ssn")["paid"], FRAME.set_index(["ssn", "name"])),
         FRAME.set_axis([("ssn", "a"), ("name", "b"), ("paid", "c")], axis=1),
-        table("polars", DATA)["ssn"],
-        table("polars", DATA).lazy(),
-        table("pyarrow", DATA)["ssn"],
-        table("pyarrow", DATA).to_batches()[0],
+        *(table("polars", DATA)["ssn"], table("polars", DATA).lazy()),
+        *(table("pyarrow", DATA)["ssn"], table("pyarrow", DATA).to_batches()[0]),
     ],
 )
 def test_columns_rows_and_labels_of_a_table_are_withheld_too(value: Any) -> None:
@@ -508,7 +482,6 @@ def test_no_result_of_another_tool_quotes_the_cells_of_a_table(
 
 
 def test_sharing_is_checked_when_it_is_chosen() -> None:
-    with pytest.raises(
-        UsageError, match=r"share 'shema' is not one of schema.*Did you mean schema"
-    ):
+    text = r"share 'shema' is not one of schema.*Did you mean schema"
+    with pytest.raises(UsageError, match=text):
         tables.sharing("shema")

@@ -12,7 +12,6 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pandas as pd
 import polars as pl
@@ -26,13 +25,15 @@ from jupyter_toolcall.tools.value_digests import content_digest
 from tests.sources.tables import tools
 
 Rows = list[dict[str, Any]]
-ROME = ZoneInfo("Europe/Rome")
 _YEARS = datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1)
 INTEGERS = {
     f"{sign}int{bits}": (0 if sign else -(2 ** (bits - 1)), 2 ** (bits - (not sign)) - 1)
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }
+PAIRS = st.fixed_dictionaries({"x": st.integers(0, 2), "y": st.sampled_from("ab")})
+UTC = st.just(datetime.UTC)
+DAYS = datetime.timedelta(9999)
 TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     **{name: (pa.type_for_alias(name), st.integers(*ends)) for name, ends in INTEGERS.items()},
     "float": (pa.float64(), st.floats(allow_infinity=False, width=64)),
@@ -42,25 +43,14 @@ TYPES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "category": (pa.dictionary(pa.int32(), pa.string()), st.sampled_from(["low", "high", "é"])),
     "date": (pa.date32(), st.dates(datetime.date(1900, 1, 1), datetime.date(2200, 1, 1))),
     "datetime": (pa.timestamp("us"), st.datetimes(*_YEARS)),
-    "zoned": (
-        pa.timestamp("us", "Europe/Rome"),
-        st.datetimes(*_YEARS).map(lambda time: time.replace(tzinfo=datetime.UTC)),
-    ),
+    "zoned": (pa.timestamp("us", "Europe/Rome"), st.datetimes(*_YEARS, timezones=UTC)),
     "decimal": (pa.decimal128(20, 3), st.decimals(-(10**9), 10**9, places=3)),
-    "duration": (
-        pa.duration("us"),
-        st.timedeltas(datetime.timedelta(-9999), datetime.timedelta(9999)),
-    ),
+    "duration": (pa.duration("us"), st.timedeltas(-DAYS, DAYS)),
     "time": (pa.time64("us"), st.times()),
     "list": (pa.list_(pa.int64()), st.lists(st.integers(0, 3), max_size=2)),
-    "struct": (
-        pa.struct({"x": pa.int64(), "y": pa.string()}),
-        st.fixed_dictionaries({"x": st.integers(0, 2), "y": st.sampled_from("ab")}),
-    ),
+    "struct": (pa.struct({"x": pa.int64(), "y": pa.string()}), PAIRS),
 }
-NAMES = st.sampled_from(
-    ["n", "N", "unit price", 'a"b', "🥔", "select", "0", "c0", "pos", "a.b", "t"]
-)
+NAMES = st.sampled_from(["n", "N", "a b", 'a"b', "🥔", "select", "0", "c0", "pos", "a.b", "t"])
 ENGINES: dict[str, Callable[[pa.Table], Any]] = {
     "pandas": lambda table: as_pandas(table),
     "pandas with types of Arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
@@ -262,10 +252,7 @@ def test_arithmetic_on_integers_is_exact_or_an_error(engine: str, data: st.DataO
     names = st.sampled_from(arrow.column_names)
     left, right = data.draw(names), data.draw(names)
     symbol = data.draw(st.sampled_from("+-*"))
-    operators: dict[str, Callable[[int, int], int]] = {
-        **{"+": operator.add, "-": operator.sub, "*": operator.mul}
-    }
-    compute = operators[symbol]
+    compute = {"+": operator.add, "-": operator.sub, "*": operator.mul}[symbol]
     expression = f"{quoted(left)} {symbol} {quoted(right)}"
     result = table_or_error(tools.derive_column, ENGINES[engine](arrow), "x", expression)
     expected = [
@@ -383,13 +370,8 @@ def test_a_join_has_the_pairs_of_rows_with_equal_keys_and_loses_no_other(
 def test_long_and_wide_again_is_the_same_table(engine: str, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 5))
     cells = st.lists(st.none() | st.integers(-9, 9), min_size=count, max_size=count)
-    arrow = pa.table(
-        {
-            "id": pa.array(range(count), "int64"),
-            "x": pa.array(data.draw(cells), "int64"),
-            "y": pa.array(data.draw(cells), "int64"),
-        }
-    )
+    columns = {"id": range(count), "x": data.draw(cells), "y": data.draw(cells)}
+    arrow = pa.table({name: pa.array(column, "int64") for name, column in columns.items()})
     long = tools.unpivot(ENGINES[engine](arrow), ["x", "y"])
     assert len(rows_of(long)) == 2 * count
     assert_same(tools.pivot(long, ["id"], "name", "value"), rows_of(arrow))

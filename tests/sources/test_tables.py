@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import io
 import pickle
-import re
 from collections.abc import Callable
 from datetime import UTC
 from typing import Any
@@ -14,61 +13,49 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
 from tests.sources.tables import DATA, DAY, ENGINES, call, failure, rows, table
 
 Frame = pd.DataFrame
-CASES: list[tuple[str, dict[str, Any], Callable[[Any], Any]]] = [
+Case = tuple[str, dict[str, Any], Callable[[Any], Any]]
+
+
+def filled(method: str, *columns: str, by: Callable[[Any], Any], **more: Any) -> Case:
+    """Return a case of `fill`, in which pandas fills each column."""
+    arguments = {"columns": [*columns], "method": method, **more}
+    return "fill", arguments, lambda t: t.assign(**{name: by(t[name]) for name in columns})
+
+
+def grouped(t: pd.DataFrame) -> pd.DataFrame:
+    results = {"price_mean": ("price", "mean"), "city_distinct": ("city", "nunique")}
+    return t.groupby("fresh").agg(**results).reset_index()
+
+
+def pivoted(t: pd.DataFrame) -> pd.DataFrame:
+    wide = t.pivot_table(index="fresh", columns="city", values="count", aggfunc="sum")
+    return wide.reset_index().rename_axis(columns=None)
+
+
+PIVOT = {"index": ["fresh"], "on": "city", "values": "count", "aggregate": "sum"}
+GROUPS = {"by": ["fresh"], "values": {"price": "mean", "city": "distinct"}}
+CASES: list[Case] = [
     ("select", {"columns": ["price", "city"]}, lambda t: t[["price", "city"]]),
-    (
-        *("derive", {"column": "city", "expression": "upper(city) || '!'"}),
-        lambda t: t.assign(city=t["city"].str.upper() + "!"),
-    ),
     ("cast", {"column": "count", "to": "float"}, lambda t: t.astype({"count": "float64"})),
     ("cast", {"column": "count", "to": "str"}, lambda t: t.astype({"count": "str"})),
     ("cast", {"column": "day", "to": "date"}, lambda t: t.assign(day=t["day"].dt.normalize())),
     ("rename", {"names": {"city": "town"}}, lambda t: t.rename(columns={"city": "town"})),
-    (
-        *("fill", {"columns": ["city"], "method": "value", "value": "?"}),
-        lambda t: t.assign(city=t["city"].fillna("?")),
-    ),
-    (
-        *("fill", {"columns": ["price", "city"], "method": "forward"}),
-        lambda t: t.assign(price=t["price"].ffill(), city=t["city"].ffill()),
-    ),
-    (
-        *("fill", {"columns": ["price"], "method": "backward"}),
-        lambda t: t.assign(price=t["price"].bfill()),
-    ),
-    (
-        *("fill", {"columns": ["price"], "method": "mean"}),
-        lambda t: t.assign(price=t["price"].fillna(t["price"].mean())),
-    ),
-    (
-        *("fill", {"columns": ["price"], "method": "median"}),
-        lambda t: t.assign(price=t["price"].fillna(t["price"].median())),
-    ),
+    filled("value", "city", by=lambda cells: cells.fillna("?"), value="?"),
+    filled("forward", "price", "city", by=pd.Series.ffill),
+    filled("backward", "price", by=pd.Series.bfill),
+    filled("mean", "price", by=lambda cells: cells.fillna(cells.mean())),
+    filled("median", "price", by=lambda cells: cells.fillna(cells.median())),
     ("drop_duplicates", {"columns": ["city"]}, lambda t: t.drop_duplicates(["city"])),
     ("drop_nulls", {}, lambda t: t.dropna()),
     ("drop_nulls", {"columns": ["price"]}, lambda t: t.dropna(subset=["price"])),
-    (
-        *("aggregate", {"by": ["fresh"], "values": {"price": "mean", "city": "distinct"}}),
-        lambda t: (
-            t.groupby("fresh")
-            .agg(price_mean=("price", "mean"), city_distinct=("city", "nunique"))
-            .reset_index()
-        ),
-    ),
-    (
-        *("pivot", {"index": ["fresh"], "on": "city", "values": "count", "aggregate": "sum"}),
-        lambda t: (
-            t.pivot_table(index="fresh", columns="city", values="count", aggfunc="sum")
-            .reset_index()
-            .rename_axis(columns=None)
-        ),
-    ),
+    ("aggregate", GROUPS, grouped),
+    ("pivot", PIVOT, pivoted),
 ]
 """A tool, its arguments, and the same by pandas."""
 
@@ -97,31 +84,23 @@ def test_a_pivot_of_numbers_has_columns_of_numbers_where_a_cell_is_empty(engine:
     assert isinstance(call(wide, "plot", kind="bar", x="city", y=["False", "True"]), Figure)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("aggregate", {"by": ["city"]}),
-        ("pivot", {"index": ["city"], "on": "fresh", "values": "count", "aggregate": "sum"}),
-    ],
-)
-def test_groups_of_pandas_are_numbered_from_zero(tool: str, arguments: dict[str, Any]) -> None:
-    assert [*call(table("pandas"), tool, **arguments).index] == [0, 1, 2, 3]
+def test_groups_of_pandas_are_numbered_from_zero() -> None:
+    wide = {**PIVOT, "index": ["city"], "on": "fresh"}
+    for tool, arguments in (("aggregate", {"by": ["city"]}), ("pivot", wide)):
+        assert [*call(table("pandas"), tool, **arguments).index] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_looks_are_plain_json_with_dates_as_iso_texts(engine: str) -> None:
     value = table(engine)
     assert call(value, "head", rows=2)["rows"][0]["day"] == "2024-01-31T09:30:00"
-    assert call(value, "head", rows=3)["rows"][2] == {
-        **{"city": None, "price": 1.0, "count": 3, "unit price": 3.5, "fresh": True, "day": None}
-    }
-    assert call(value, "missing") == {
-        "rows_in_table": 6,
-        "missing": {"city": 1, "price": 1, "day": 1},
-    }
+    expected = dict(zip(DATA, (None, 1.0, 3, 3.5, True, None), strict=True))
+    assert call(value, "head", rows=3)["rows"][2] == expected
+    missing = {"city": 1, "price": 1, "day": 1}
+    assert call(value, "missing") == {"rows_in_table": 6, "missing": missing}
     assert call(value, "schema")["columns"]["unit price"] == "Float64"
     counts = call(value, "value_counts", column="city")
-    assert [tuple(each.values()) for each in counts["values"]] == [
+    assert [*map(tuple, map(dict.values, counts["values"]))] == [
         *[("Oslo", 2), ("Rome", 2), ("Bonn", 1), (None, 1)]
     ]
     described = call(value, "describe", columns=["price", "day", "city"])["columns"]
@@ -162,24 +141,6 @@ def test_texts_that_do_not_fit_become_missing_or_are_counted_in_an_error(
     assert text == f"1 values of v are no {to}; with invalid: null they become missing"
 
 
-def test_a_later_tool_that_changes_its_table_changes_no_other() -> None:
-    def spoil(table: Frame) -> None:
-        """Change a table in place."""
-        table["count"] = 0
-
-    model = Scripted(
-        [
-            ("tables_select", {"table": "DataFrame#1", "columns": ["count", "city"]}),
-            ("spoil", {"table": "DataFrame#2"}),
-            "Done.",
-        ]
-    )
-    box, inputs = Toolbox(tables, spoil), {"t": table("pandas")}
-    session = Session(box, model, scheme="flat", inputs=inputs, approve="all").tell("Go.").run()
-    assert rows(session["DataFrame#1"]) == rows(table("pandas"))
-    assert [*session["DataFrame#2"]["count"]] == DATA["count"]
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("kind", "arguments"),
@@ -207,21 +168,14 @@ def test_a_plot_has_labelled_axes(engine: str, kind: str, arguments: Any) -> Non
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("select", {"columns": ["pric"]}),
-        ("filter", {"where": "pric > 1"}),
-        ("derive", {"column": "x", "expression": "pric + 1"}),
-        ("cast", {"column": "pric", "to": "int"}),
-        ("rename", {"names": {"pric": "p"}}),
-        ("fill", {"columns": ["pric"], "method": "mean"}),
-        ("drop_duplicates", {"columns": ["pric"]}),
-        ("drop_nulls", {"columns": ["pric"]}),
-        ("sort", {"by": ["pric"]}),
+        *((name, {"columns": ["pric"]}) for name in ("select", "drop_duplicates", "drop_nulls")),
+        *((name, {"columns": ["pric"]}) for name in ("unpivot", "describe")),
+        *(("filter", {"where": "pric > 1"}), ("derive", {"column": "x", "expression": "pric + 1"})),
+        *(("cast", {"column": "pric", "to": "int"}), ("rename", {"names": {"pric": "p"}})),
+        *(("fill", {"columns": ["pric"], "method": "mean"}), ("sort", {"by": ["pric"]})),
         ("aggregate", {"by": ["city"], "values": {"pric": "sum"}}),
         ("pivot", {"index": ["city"], "on": "fresh", "values": "pric"}),
-        ("unpivot", {"columns": ["pric"]}),
-        ("plot", {"kind": "box", "y": ["pric"]}),
-        ("describe", {"columns": ["pric"]}),
-        ("value_counts", {"column": "pric"}),
+        *(("plot", {"kind": "box", "y": ["pric"]}), ("value_counts", {"column": "pric"})),
     ],
 )
 def test_a_wrong_column_is_answered_with_the_nearest_and_the_list(
@@ -242,31 +196,6 @@ def test_looks_are_read_only_and_everything_else_waits_for_approval() -> None:
     assert [call.tool for call in session.pending] == ["tables_drop_nulls"]
 
 
-def test_the_newest_table_is_taken_where_a_model_names_none() -> None:
-    model = Scripted([("tables_drop_nulls", {}), ("tables_schema", {}), "Done."])
-    session = Session(tables, model, inputs={"t": table("polars")}, approve="all")
-    session.tell("Go.").run()
-    assert session.deps("DataFrame#2") == ("DataFrame#1",)
-    assert session.calls[-1].result["rows_in_table"] == 4
-
-
-@pytest.mark.parametrize("scheme", ["select", "current", "flat"])
-def test_the_toolset_stands_beside_a_function_in_each_scheme(scheme: str) -> None:
-    def double(n: int) -> int:
-        """Return twice a number."""
-        return 2 * n
-
-    toolbox = Toolbox(tables, double)
-    steps: list[Any] = [("_use_DataFrame", {"id": "DataFrame#1"})] if scheme == "current" else []
-    steps += [("tables_drop_nulls", {}), ("double", {"n": 2}), "Done."]
-    session = Session(
-        toolbox, Scripted(steps), scheme=scheme, inputs={"t": table("pandas")}, approve="all"
-    )
-    session.tell("Go.").run()
-    results = [call.result for call in session.calls if not call.tool.startswith(("_", "select"))]
-    assert results == ["DataFrame#2", 4]
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nan_is_missing_in_every_engine(engine: str) -> None:
     value = table(engine, {"n": [1.0, float("nan"), 3.0], "m": [1, 2, 3]})
@@ -278,32 +207,6 @@ def test_nan_is_missing_in_every_engine(engine: str) -> None:
     assert [row["n"] for row in rows(filled)] == [1.0, 2.0, 3.0]
     assert [row["m"] for row in rows(call(value, "filter", where="n is null"))] == [2]
     assert [row["m"] for row in rows(call(value, "filter", where="n is not null"))] == [1, 3]
-
-
-def test_an_exported_script_makes_the_same_table_without_a_session(tmp_path: Any) -> None:
-    model = Scripted(
-        [
-            ("tables_filter", {"where": "price > 1.5"}),
-            ("tables_fill", {"columns": ["city"], "method": "value", "value": "?"}),
-            ("save", {"clean": "$DataFrame"}),
-        ]
-    )
-    session = Session(
-        tables,
-        model,
-        scheme="flat",
-        inputs={"df": table("pandas")},
-        outputs={"clean": Frame},
-        approve="all",
-    )
-    session.tell("Go.").run()
-    script = tmp_path / "clean.py"
-    session.export(script)
-    variables: dict[str, Any] = {"df": table("pandas")}
-    missing = re.compile(r"(?s)dataframe_1 = _fill_in\(.*?\n?\)$", re.M)
-    code = missing.sub("dataframe_1 = df", script.read_text())
-    exec(compile(code, "clean.py", "exec"), variables)
-    assert rows(variables["clean"]) == rows(session.outputs["clean"])
 
 
 MESSY = """\ufeff Datum ,Shop,Shop,"Umsatz (€)",Note
@@ -333,9 +236,8 @@ def test_a_messy_csv_is_cleaned_by_ten_calls() -> None:
         ("tables_aggregate", {"by": ["city"], "values": {"euro": "sum", "branch": "count"}}),
         ("tables_sort", {"by": ["euro_sum"], "descending": True}),
     ]
-    session = Session(
-        tables, Scripted([*steps, "Done."]), scheme="flat", inputs={"t": messy}, approve="all"
-    )
+    model = Scripted([*steps, "Done."])
+    session = Session(tables, model, scheme="flat", inputs={"t": messy}, approve="all")
     session.tell("Clean the table.").run()
     assert [call.error for call in session.calls] == [""] * 10
     assert session.calls[0].result["columns"] == dict.fromkeys("01234", "String")
