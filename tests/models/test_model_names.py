@@ -23,6 +23,7 @@ def test_a_turn_is_a_text_a_call_or_a_list_of_these() -> None:
     assert replies[1] == Reply("", (Call("call_2", "f", {"x": 1}),), "tools")
     assert [call.id for call in replies[2].calls] == ["call_3_1", "call_3_2"]
     assert replies[3] == Reply()
+    assert Scripted("Done.").items == Scripted(["Done."]).items
 
 
 def test_a_dollar_is_the_newest_object_of_a_type_at_any_depth() -> None:

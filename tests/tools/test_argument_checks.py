@@ -244,14 +244,13 @@ def test_a_check_of_a_table_quotes_no_withheld_value(sees_withheld: bool) -> Non
     assert error.startswith("rows: " if sees_withheld else "rows: ValueError in line ")
 
 
-@pytest.mark.parametrize("check", ["no function", 3])
-def test_a_check_has_to_be_a_function(check: Any) -> None:
-    with pytest.raises(DefinitionError, match="give a function"):
-        tool(check=check)
+async def waits() -> None: ...
 
 
-def test_a_check_has_to_be_an_ordinary_function() -> None:
-    async def check() -> None: ...
-
-    with pytest.raises(DefinitionError, match="check is async"):
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [("no function", "give a function"), (3, "give a function"), (waits, "check is async")],
+)
+def test_a_check_has_to_be_an_ordinary_function(check: Any, said: str) -> None:
+    with pytest.raises(DefinitionError, match=said):
         tool(check=check)

@@ -108,26 +108,6 @@ def test_sessions_in_threads_overlap_in_any_order_and_each_records_its_own_print
     assert stream.getvalue() == "".join(f"step {step}\n" for step in range(6))
 
 
-def test_sessions_in_tasks_of_a_loop_keep_their_prints_and_the_streams() -> None:
-    async def both() -> list[Session]:
-        met = threading.Barrier(2)
-
-        def work() -> None:
-            """Work."""
-            print("before")
-            met.wait(60)
-            print("after")
-
-        sessions = asyncio.gather(*(asyncio.to_thread(run, work) for _ in range(2)))
-        print("in the loop")
-        return await sessions
-
-    with streams_of(io.StringIO()) as stream:
-        done = asyncio.run(both())
-    assert [prints_of(session) for session in done] == [["before\nafter\n"]] * 2
-    assert stream.getvalue() == "in the loop\n"
-
-
 @pytest.mark.parametrize("ends_inside", [True, False])
 def test_code_that_redirects_the_streams_while_a_call_runs_gets_its_prints(
     ends_inside: bool,
