@@ -46,14 +46,6 @@ def test_an_extra_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.M
     )
 
 
-def test_recordings_of_the_folder_are_models(tmp_path: Path) -> None:
-    Session(Toolbox(), Recording(Scripted(["Hi."]), tmp_path / "tape.jsonl")).tell("Hello")
-    (tmp_path / "data.jsonl").write_text('{"id": 1}\n')
-    rows = usable({}, tmp_path)
-    assert [name for name in rows if name.startswith("recorded:")] == ["recorded:tape.jsonl"]
-    assert rows["recorded:tape.jsonl"] == ""
-
-
 def test_the_subcommand_prints_a_line_for_each_and_marks_the_one_that_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,8 +98,12 @@ def test_a_model_and_a_replay_are_two_who_answer() -> None:
         parse_options("-m scripted:kitchen --replay tape.jsonl")
 
 
-def test_models_and_recordings_are_completed(tmp_path: Path) -> None:
+def test_recordings_of_the_folder_are_models_and_all_are_completed(tmp_path: Path) -> None:
     Session(Toolbox(), Recording(Scripted(["Hi."]), tmp_path / "tape.jsonl")).tell("Hello")
+    (tmp_path / "data.jsonl").write_text('{"id": 1}\n')
+    rows = usable({}, tmp_path)
+    assert [name for name in rows if name.startswith("recorded:")] == ["recorded:tape.jsonl"]
+    assert rows["recorded:tape.jsonl"] == ""
     known = completions(tmp_path)
     assert {MIDDLE, "scripted:kitchen", "recorded:tape.jsonl", "anthropic:", "openai:"} <= {*known}
     assert len(known) == len({*known})
