@@ -133,9 +133,7 @@ def test_an_output_of_an_unknown_type_is_refused_in_a_line(kernel: Kernel, kind:
 
 
 @pytest.mark.parametrize("kind", ["Pot", "Pot.Pot"])
-def test_a_module_that_is_called_as_the_type_that_it_holds_is_not_in_its_way(
-    kernel: Kernel, kind: str
-) -> None:
+def test_a_module_named_as_the_type_in_it_is_not_in_its_way(kernel: Kernel, kind: str) -> None:
     module = ModuleType("Pot")
     vars(module)["Pot"] = Pot
     script = Scripted([("fill", {"pot": "Pot#1"}), ("save", {"full": "Pot#1"})])
@@ -179,7 +177,7 @@ def test_an_input_that_is_named_again_is_the_same_object_unless_it_changed(kerne
         ("Peel {SINK}.", r"`SINK`\. Did you mean {sink}\?"),
     ],
 )
-def test_a_mistyped_name_in_a_prompt_fails_before_anything_runs(
+def test_a_mistyped_name_fails_before_anything_runs(
     kernel: Kernel, text: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message) as failed:
@@ -241,7 +239,7 @@ def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel:
 
 
 @pytest.mark.parametrize("text", ["Bearer {held}", "{api_key}"])
-def test_a_secret_stays_out_of_the_prompt(
+def test_no_secret_is_in_a_prompt(
     kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
@@ -264,9 +262,7 @@ def test_a_cell_whose_prompt_holds_a_secret_runs_again_and_adds_nothing(
     assert kernel.run(UNNAMED, "Log in with {secret:SOME_TOKEN}.").head != done.head
 
 
-def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
-    kernel: Kernel, tmp_path: Path
-) -> None:
+def test_a_named_session_that_is_not_kept_is_noted_once(kernel: Kernel, tmp_path: Path) -> None:
     for name in ("a", "a", ""):
         kernel.cells.warn_not_on_disk(name)
         kernel.run(f"{OPEN} --approve all" if name else UNNAMED)
@@ -277,7 +273,7 @@ def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
     assert known.notes() == []
 
 
-def test_what_is_to_be_said_of_a_journal_is_said_once(
+def test_a_note_about_a_journal_is_given_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
@@ -344,9 +340,7 @@ def shelf(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 ALL = f"{OPEN} --approve all"
 
 
-def test_a_recording_stands_beside_its_notebook_and_is_said_again(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_recording_beside_its_notebook_is_replayed(shelf: Kernel, tmp_path: Path) -> None:
     first = shelf.run(f"{ALL} --record takes/one.jsonl")
     assert (tmp_path / "work" / "takes" / "one.jsonl").is_file()
     for name, who in ("b", "--replay takes/one.jsonl"), ("c", "-m recorded:takes/one.jsonl"):
@@ -354,9 +348,7 @@ def test_a_recording_stands_beside_its_notebook_and_is_said_again(
         assert (again.text, again.calls) == (first.text, first.calls)
 
 
-def test_a_recording_makes_no_folder_outside_of_its_notebooks(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_recording_makes_no_folder_outside_the_notebooks(shelf: Kernel, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"there is no folder .*; make it first"):
         shelf.run(f"{ALL} --record ../takes/one.jsonl")
     (tmp_path / "takes").mkdir()
@@ -374,17 +366,13 @@ def test_a_recording_makes_no_folder_outside_of_its_notebooks(
         ("-n b -m recorded:no.jsonl", "there is no recording no.jsonl"),
     ],
 )
-def test_what_cannot_be_recorded_or_said_again_is_said_at_once(
-    shelf: Kernel, line: str, said: str
-) -> None:
+def test_what_cannot_be_recorded_is_said_at_once(shelf: Kernel, line: str, said: str) -> None:
     shelf.run(ALL)
     with pytest.raises(UsageError, match=said):
         shelf.run(f"-n a {line}")
 
 
-def test_a_later_cell_continues_recording_and_another_model_is_not_recorded(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_later_cell_records_and_another_model_does_not(shelf: Kernel, tmp_path: Path) -> None:
     tape = tmp_path / "work" / "one.jsonl"
     shelf.run(f"{ALL} --record one.jsonl")
     shelf.run("-n a", "Again.")
@@ -393,7 +381,7 @@ def test_a_later_cell_continues_recording_and_another_model_is_not_recorded(
     assert tape.read_text().count("\n") == 4
 
 
-def test_a_cell_that_runs_again_in_a_new_kernel_adds_nothing_to_its_recording(
+def test_a_cell_in_a_new_kernel_adds_nothing_to_its_recording(
     shelf: Kernel, tmp_path: Path
 ) -> None:
     line = f"{ALL} --record one.jsonl"
@@ -458,9 +446,7 @@ def test_a_session_that_rests_on_disk_is_told_before_its_cell_runs(
             kernel.line(line)
 
 
-def test_a_disk_that_is_full_refuses_the_call_and_says_so_for_as_long_as_it_is_so(
-    kernel: Kernel, notebook: str
-) -> None:
+def test_a_full_disk_refuses_the_call_and_is_noted_meanwhile(kernel: Kernel, notebook: str) -> None:
     full = Full()
     kernel.cells = Cells(notebook, files=full)
     session = kernel.run(OPEN)
@@ -505,9 +491,7 @@ def prompts(session: Session) -> list[str]:
     return [entry.event.text.strip() for entry in path if isinstance(entry.event, Asked)]
 
 
-def test_a_cell_that_is_run_again_begins_where_its_prompt_was_said_with_its_options_of_now(
-    kernel: Kernel,
-) -> None:
+def test_a_cell_run_again_begins_at_its_prompt_with_its_present_options(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     wrong = kernel.run("-n a", "Then.")

@@ -102,7 +102,7 @@ SAME: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("arguments", SAME)
-def test_an_edit_that_changes_nothing_approves_and_makes_no_branch_after_the_call_ran(
+def test_an_edit_that_changes_nothing_approves_and_makes_no_branch(
     arguments: dict[str, Any],
 ) -> None:
     asked = {"account": LARGEST + 2, "amount": 7, "note": {"a": 1, "b": [True]}}

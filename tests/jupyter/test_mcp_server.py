@@ -516,7 +516,7 @@ async def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> 
         (Sharing("values", ("city",)), ["row29", "withheld"], ["Oslo"]),
     ],
 )
-async def test_of_a_table_a_client_is_sent_what_is_shared(
+async def test_a_client_sees_what_is_shared(
     share: Sharing, seen: list[str], unseen: list[str]
 ) -> None:
     frame = pandas.DataFrame({"city": ["Oslo"] * 30, "row": [f"row{n}" for n in range(30)]})

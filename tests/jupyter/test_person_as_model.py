@@ -316,7 +316,7 @@ def typed(*words: str) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize("line", ["Potato_slice shape=STICKS", "{number} shape=STICKS"])
-def test_on_an_input_line_a_call_is_a_tool_by_name_or_number(
+def test_a_typed_call_is_a_tool_by_name_or_number(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = asked()
@@ -328,9 +328,7 @@ def test_on_an_input_line_a_call_is_a_tool_by_name_or_number(
     assert f"{number}. Potato_slice(Potato, shape)" in shown
 
 
-def test_on_an_input_line_all_else_is_words_and_what_is_wrong_is_said(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_typed_words_are_a_reply_and_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     session = asked()
     reply_by_input(session, typed("Potato_slice shape=CUBES"))
     assert session.calls == ()

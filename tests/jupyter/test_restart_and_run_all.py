@@ -106,6 +106,7 @@ def why(session: Session) -> str:
 
 
 YES = {"decision": "approve"}
+BUILD: Any = ("build", {})
 SCRIPT = [
     ("write", {"text": "hi"}),
     ("Letter_stamp", {"by": "me"}),
@@ -171,9 +172,7 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
     assert RAN == ["write", "stamp", "send"]
 
 
-def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
-    kernel: Begin,
-) -> None:
+def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_alone(kernel: Begin) -> None:
     sent(kernel)
     second = kernel().cell(LINE, "Send it.")
     edited = second.edit("call_2", by="you").run()
@@ -183,9 +182,7 @@ def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
 
 
 @pytest.mark.parametrize("last", ["chosen", "continued", "worked on"])
-def test_it_goes_on_on_the_branch_that_was_chosen_or_worked_on_last(
-    kernel: Begin, last: str
-) -> None:
+def test_it_goes_on_on_the_branch_chosen_or_worked_on_last(kernel: Begin, last: str) -> None:
     first = kernel()
     main = first.cell(LINE, "Send it.", YES, YES, *([YES] if last != "worked on" else []))
     head, edited = main.head, main.edit("call_2", by="you").run()
@@ -202,7 +199,7 @@ def test_it_goes_on_on_the_branch_that_was_chosen_or_worked_on_last(
 
 
 def test_what_cannot_be_pickled_is_made_again_and_the_step_says_so(kernel: Begin) -> None:
-    cell, script = ("-m model -t build --scheme flat", "Build."), [("build", {}), "built"]
+    cell, script = ("-m model -t build --scheme flat", "Build."), [BUILD, "built"]
     first = kernel(script)
     done = first.cell(*cell, YES)
     ends = [e.meta for e in done.journal if "notes" in e.meta]
@@ -285,9 +282,7 @@ def line(kernel: Kernel, text: str) -> Any:
     return kernel.cells.keep(made) if isinstance(made, Session) else None
 
 
-def test_a_line_goes_by_the_tools_that_the_notebook_has_now(
-    kernel: Begin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_uses_the_tools_of_now(kernel: Begin, capsys: pytest.CaptureFixture[str]) -> None:
     first = kernel([("write", {"text": "hi"}), ("read", {"letter": "$Letter"}), "done"])
     first.cell("-m model -t write read Letter --scheme flat", "Write.", YES)
     line(first, "outdated")

@@ -134,9 +134,7 @@ async def exists(path: Path) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_serving_twice_prints_the_same_lines_and_after_the_end_another_token(
-    kernel: Kernel, lines: str
-) -> None:
+def test_serving_twice_prints_the_same_and_later_another_token(kernel: Kernel, lines: str) -> None:
     assert "claude mcp add --transport http" in lines
     assert kernel.run("%toolchat serve") == lines
     assert "is served on port" in kernel.run("%toolchat serve --port 1")
@@ -153,9 +151,7 @@ def test_wrong_options_are_an_error_in_one_line(kernel: Kernel, lines: str) -> N
     assert "no session 'other'" in kernel.run("%toolchat serve -n other")
 
 
-async def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_a_call_runs_in_the_kernel_and_makes_its_object(kernel: Kernel, lines: str) -> None:
     async with connected(lines) as client:
         call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
         await kernel.decide("edit grams=250")
@@ -187,9 +183,7 @@ async def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_
         assert again.structured_content["result"] == 100
 
 
-async def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_the_kernels_interrupt_ends_what_a_client_reads(kernel: Kernel, lines: str) -> None:
     source = "def render(jar):\n    Path('reading').touch()\n    time.sleep(600)\n"
     kernel.run(f"{source}Jar._repr_html_ = render")
     async with connected(lines) as client:
@@ -200,9 +194,7 @@ async def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(
         assert await kernel.run_aside("print('alive')") == "alive\n"
 
 
-async def test_nobodys_variable_is_set_by_a_client_before_the_person_approves(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_no_variable_is_set_by_a_client_without_approval(kernel: Kernel, lines: str) -> None:
     kernel.run("model = Scripted([('save', {'out': 'Jar#1'}), 'Ready.'])")
     kernel.run("%toolchat serve --stop")
     cell = OPEN.replace("-i jar", "-i jar -o out:Jar -n saved --fresh")
@@ -269,9 +261,7 @@ async def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: s
         assert (await asked).structured_content["result"] == 100
 
 
-async def test_a_tool_that_was_defined_again_is_the_one_that_runs(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_a_tool_that_was_defined_again_is_what_runs(kernel: Kernel, lines: str) -> None:
     async with connected(lines) as client:
         again = SET_UP[SET_UP.index("@tool(read_only=True)\ndef weigh") :]
         again = again.replace("return jar.grams", "return 7").replace("jar = Jar(100)", "")
@@ -280,9 +270,7 @@ async def test_a_tool_that_was_defined_again_is_the_one_that_runs(
         assert result.structured_content["result"] == 7
 
 
-async def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results_are_found(
-    tmp_path: Path,
-) -> None:
+async def test_after_a_restart_the_calls_of_clients_are_repeated(tmp_path: Path) -> None:
     with started(tmp_path, JPY_SESSION_NAME=str(tmp_path / "jars.ipynb")) as kernel:
         for source in (SET_UP, OPEN):
             kernel.run(source)

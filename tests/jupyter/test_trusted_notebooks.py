@@ -141,9 +141,7 @@ def signed(path: Path) -> Path:
     return path
 
 
-def test_what_a_person_ran_and_saved_in_jupyter_is_verified_unless_somebody_changed_it(
-    tmp_path: Path,
-) -> None:
+def test_what_a_person_ran_in_jupyter_is_verified_unless_it_changed(tmp_path: Path) -> None:
     path = in_jupyter(tmp_path / "j" / "a.ipynb")
     assert cli.main(["verify", str(path)]) == 0
     change(path, "return 2 * n", "return 3 * n")
@@ -181,7 +179,7 @@ def test_nothing_is_asked_about_files_that_are_not_executed(tmp_path: Path) -> N
     assert cli.main(["show", str(path)]) == 0
 
 
-def test_a_kernel_that_this_computer_lacks_is_told_in_one_line(
+def test_a_kernel_that_is_not_here_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_notebook(tmp_path / "n" / "a.ipynb", "1 + 1")

@@ -11,8 +11,11 @@ import pytest
 from tests.standin.anthropic_api import KEY, StandIn
 from tests.standin.turns import Json, Think, Use, says
 
-HEADERS = {"authorization": f"Bearer {KEY}", "anthropic-version": "2026-10-21"}
-BETA = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
+HEADERS = {
+    "authorization": f"Bearer {KEY}",
+    "anthropic-version": "2026-10-21",
+    "anthropic-beta": "thinking-binding-controls-2026-08-01",
+}
 MARK = {"type": "ephemeral"}
 
 
@@ -34,10 +37,6 @@ def _reference(name: str) -> Json:
 
 def _thinking(text: str) -> Json:
     return {"type": "thinking", "thinking": text, "signature": "c2ln"}
-
-
-def _redacted() -> Json:
-    return {"type": "redacted_thinking", "data": "x"}
 
 
 def good() -> Json:
@@ -82,27 +81,18 @@ ANSWERED_LATER = (
 MARKED = ("messages.0.content.0", "messages.1.content.1", "messages.1.content.2", RESULT)
 RULES: list[tuple[str, *tuple[Change, ...]]] = [
     ("temperature: Extra", ("temperature", 0)),
-    ("max_tokens: Field required", ("max_tokens", GONE)),
-    ("max_tokens", ("max_tokens", 10**7)),
     ("first message", ("messages.0", GONE)),
-    ("non-empty content", ("messages.0.content", [])),
     ("non-empty", ("messages.0.content.0.text", "")),
     ("non-empty", ("messages.2.content.2.text", " \n")),
-    ("non-empty", ("system.0.text", "")),
-    ("prefill", ("messages.2", GONE)),
-    ("final block", ("messages.1.content", [_redacted()])),
     ("without `tool_result`", (RESULT, GONE)),
     ("tool_use", *ANSWERED_LATER),
     ("first", (f"{RESULT}+", _text("x"))),
-    ("first", ("messages.2.content.1+", _text("x"))),
     ("single result", (f"{RESULT}+", _result("a"))),
     ("unexpected `tool_use_id`", (f"{RESULT}+", _result("z"))),
     ("ids must be unique", ("messages.1.content.3+", _use("a"))),
     ("id: String", ("messages.1.content.1.id", "a#1")),
     ("name", ("messages.1.content.1.name", "a b")),
-    ("object", ("messages.1.content.1.input", "x")),
     ("pattern", ("tools.0.name", "Potato#1")),
-    ("pattern", ("tools.0.name", "a" * 65)),
     ("unique", ("tools.1.name", "select")),
     ("at the top level", ("tools.0.input_schema.anyOf", [])),
     ("defer_loading=false", ("tools.0", GONE)),
@@ -110,7 +100,6 @@ RULES: list[tuple[str, *tuple[Change, ...]]] = [
     ("'fry' not found", (f"{RESULT}.content", [_reference("fry")])),
     ("mixed", (f"{RESULT}.content", [_reference("peel"), _text("x")])),
     ("maximum of 4", *((f"{path}.cache_control", MARK) for path in MARKED)),
-    ("budget", ("thinking", {"type": "enabled", "budget_tokens": 2000})),
     ("not supported", ("model", "claude-haiku-4-5")),
     ("not supported", ("model", "claude-opus-4-1"), ("thinking", GONE)),
     ("Invalid `signature`", ("messages.1.content.0+", _thinking("made up"))),
@@ -145,22 +134,6 @@ def test_the_stand_in_refuses(claude: StandIn, rule: tuple[str, *tuple[Change, .
     status, message = post(claude, body)
     assert (status, told in message) == (400, True)
     assert claude.refused == [message]
-
-
-@pytest.mark.parametrize(
-    ("headers", "status", "told"),
-    [
-        ({"authorization": "Bearer wrong"}, 401, "invalid x-api-key"),
-        ({"anthropic-version": None}, 400, "anthropic-version"),
-        ({"anthropic-beta": "weather-2026"}, 400, "weather-2026"),
-        ({"anthropic-beta": ""}, 400, "block_binding: Extra"),
-    ],
-)
-def test_the_stand_in_refuses_headers(
-    claude: StandIn, headers: dict[str, str | None], status: int, told: str
-) -> None:
-    answer = post(claude, good(), headers)
-    assert (answer[0], told in answer[1]) == (status, True)
 
 
 def test_the_stand_in_refuses_thinking_that_was_changed_or_moved(claude: StandIn) -> None:
@@ -200,14 +173,7 @@ def test_the_stand_in_finds_only_what_is_the_same_from_the_start(claude: StandIn
     assert read[1] > 2000
 
 
-def post(
-    claude: StandIn, body: Any, headers: dict[str, str | None] | None = None
-) -> tuple[int, str]:
+def post(claude: StandIn, body: Any) -> tuple[int, str]:
     """Return the status and, of an error in the API's shape, the message."""
-    merged = HEADERS | BETA | (headers or {})
-    given = {name: value for name, value in merged.items() if value is not None}
-    answer = httpx2.post(f"{claude.url}/v1/messages", headers=given, json=body)
-    if answer.status_code == 200:
-        return 200, ""
-    assert answer.json()["type"] == "error"
-    return answer.status_code, str(answer.json()["error"]["message"])
+    answer = httpx2.post(f"{claude.url}/v1/messages", headers=HEADERS, json=body)
+    return answer.status_code, "" if answer.is_success else answer.json()["error"]["message"]

@@ -123,9 +123,7 @@ def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_ag
 
 
 @pytest.mark.parametrize("way", KEEPING, ids=str)
-def test_a_tool_is_in_view_before_it_is_called(
-    claude: StandIn, way: tuple[str, Strategy | None]
-) -> None:
+def test_a_tool_is_seen_before_its_call(claude: StandIn, way: tuple[str, Strategy | None]) -> None:
     cooked(claude, "select", way)
     for asked, step in zip(claude.asked[1::2], STEPS, strict=False):
         assert f"Soup_{step}" in _in_view(asked.body)
@@ -143,9 +141,7 @@ def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(claud
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_nine_tenths_of_a_session_come_from_the_cache(
-    claude: StandIn, scheme: str, strategy: Strategy
-) -> None:
+def test_nine_tenths_come_from_the_cache(claude: StandIn, scheme: str, strategy: Strategy) -> None:
     # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
     session = cooked(claude, scheme, (NEWEST, strategy), "You are a patient cook. " * 250)
     usage = session.state.usage
@@ -204,9 +200,7 @@ def test_a_fork_and_a_replay_send_the_same_beginning(claude: StandIn, strategy: 
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_an_edit_is_taken_and_what_was_bound_to_the_old_call_is_dropped(
-    claude: StandIn, strategy: Strategy
-) -> None:
+def test_an_edit_drops_what_was_bound_to_the_old_call(claude: StandIn, strategy: Strategy) -> None:
     session = cooked(claude, "select", (NEWEST, strategy))
     claude.turns += [says("Well."), says("Well, well.")]
     with claude.model(strategy=strategy) as model:
@@ -237,7 +231,7 @@ def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
 
 
 @pytest.mark.parametrize("way", WAYS[1:], ids=str)
-def test_a_session_goes_on_with_another_model(
+def test_a_session_continues_on_another_model(
     claude: StandIn, way: tuple[str, Strategy | None]
 ) -> None:
     session = cooked(claude, "select", (NEWEST, "reference"))
@@ -286,9 +280,7 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_a_turn_that_paused_before_it_said_anything_is_asked_for_again(
-    claude: StandIn, strategy: Strategy
-) -> None:
+def test_an_empty_turn_that_paused_is_asked_for_again(claude: StandIn, strategy: Strategy) -> None:
     select = says(Use("selectTools", {"tools": [f"Soup_{STEPS[0]}"]}))
     claude.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
     with claude.model(strategy=strategy) as model:
@@ -328,7 +320,7 @@ peel_thinly.__name__ = "peel"
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_a_description_that_changed_is_news_and_the_first_one_stays(
+def test_a_changed_description_is_news_and_the_first_stays(
     claude: StandIn, strategy: Strategy
 ) -> None:
     claude.turns += [says(Think("Hm."), Use("peel", {"potato": "a"})), says("b"), says("c")]

@@ -102,9 +102,7 @@ def test_it_is_asked_for_again_and_nothing_of_it_ran(api: StandIn, fault: str) -
     ]
 
 
-def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_continues(
-    api: StandIn,
-) -> None:
+def test_after_the_last_try_the_turn_ends_and_the_session_continues(api: StandIn) -> None:
     kitchen = Kitchen()
     with cooking(api, kitchen, "length", 3) as model:
         session = kitchen.session(model).run()
@@ -117,9 +115,7 @@ def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_continue
     assert kitchen.peeled == ["a"]
 
 
-def test_a_stream_that_never_ends_properly_is_one_line_and_can_be_asked_for_later(
-    api: StandIn,
-) -> None:
+def test_a_stream_without_an_end_is_one_line_and_can_be_asked_for_later(api: StandIn) -> None:
     kitchen = Kitchen()
     with cooking(api, kitchen, "stream", 3) as model:
         session = kitchen.session(model)
@@ -173,7 +169,7 @@ def test_claude_may_write_twice_as_much_each_time_up_to_what_its_models_can(
 ) -> None:
     kitchen, server = Kitchen(), ClaudeServer()
     server.turns += [*[says("I begin", stop="length")] * 2, says("Done.")]
-    options = {"max_tokens": most} if most else {}
+    options: Any = {"max_tokens": most} if most else {}
     with server.model(name, patience=kitchen.patience, **options) as model:
         assert kitchen.session(model).run().text == "Done."
     assert [asked.body["max_tokens"] for asked in server.asked] == limits

@@ -225,7 +225,7 @@ def test_the_one_call_that_replies_had_before_is_read_too(openai: StandIn) -> No
 
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_what_it_thinks_aloud_is_shown_and_goes_back_where_that_is_asked_for(
+def test_thinking_is_shown_and_goes_back_where_asked_for(
     openai: StandIn, name: str, keeps: bool
 ) -> None:
     openai.turns.append(says("Yes.", Use("peel"), Think("Hm, ja."), thought_field=name))
@@ -422,7 +422,7 @@ def test_a_server_is_found_and_gets_the_key_that_is_meant_for_it(
         ("http://localhost:notaport", "no address of a server"),
     ],
 )
-def test_what_has_to_be_set_is_said_in_one_line(
+def test_what_is_missing_is_one_line(
     monkeypatch: pytest.MonkeyPatch, base_url: str | None, why: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -333,9 +333,7 @@ REQUESTS_MADE: list[tuple[Turn, int]] = [
 
 
 @pytest.mark.parametrize(("turn", "times"), REQUESTS_MADE)
-def test_what_may_pass_is_asked_again_and_nothing_else(
-    api: StandIn, turn: Turn, times: int
-) -> None:
+def test_only_what_may_pass_is_asked_again(api: StandIn, turn: Turn, times: int) -> None:
     slept: list[float] = []
     waits: list[str] = []
     patience = Patience(tries=3, sleep=slept.append, chance=lambda: 0)

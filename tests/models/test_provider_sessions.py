@@ -172,9 +172,7 @@ def test_a_kernel_that_comes_later_sends_the_same_bytes(api: StandIn, tmp_path: 
     assert api.client_class(api.model_name).body(again.cursor.request) == sent
 
 
-def test_an_interrupt_while_the_server_is_waited_for_leaves_a_session_that_continues(
-    api: StandIn,
-) -> None:
+def test_an_interrupt_of_a_wait_leaves_a_session_that_continues(api: StandIn) -> None:
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
@@ -188,20 +186,7 @@ def test_an_interrupt_while_the_server_is_waited_for_leaves_a_session_that_conti
     assert session.outputs["fries"] == Plate("fries: sticks")
 
 
-def test_ids_that_come_twice_still_have_one_result_each(api: StandIn) -> None:
-    peel = replace(FLAT[1].calls[0], id="a")
-    turns = says(replace(RINSE, id="a")), says(peel), says("ok"), says("ok")
-    with cooking(api, *turns) as session:
-        session.tell("Go.")
-    assert [call.status for call in session.calls] == ["succeeded"] * 2
-    ids = [call.id for call in session.calls]
-    assert [result.call for result in api.results()] == ids
-    assert len({*ids}) == 2
-
-
-def test_results_that_were_given_out_of_order_make_a_request_that_the_api_takes(
-    api: StandIn,
-) -> None:
+def test_results_given_out_of_order_make_a_request_that_the_api_takes(api: StandIn) -> None:
     three = says(
         Think("All at once."),
         replace(RINSE, id="a"),
@@ -248,9 +233,7 @@ def test_an_empty_reply_ends_the_turn_and_the_session_continues(api: StandIn, em
 
 
 @pytest.mark.parametrize("stop", ["length", "refused"])
-def test_a_person_is_told_which_calls_were_lost_and_the_session_continues(
-    api: StandIn, stop: str
-) -> None:
+def test_a_person_is_told_which_calls_were_lost(api: StandIn, stop: str) -> None:
     lost = [Use("Potato_peel", {"Potato": "Potato#1"}), Use("Potato_peel", raw='{"Potato": "b')]
     turns = says("I peel", *lost, stop=stop), says("Again."), says("Done.")
     with cooking(api, *turns) as session:

@@ -69,9 +69,7 @@ SPOKEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", ["recording", "journal"])
 @pytest.mark.parametrize("how", SPOKEN)
-def test_what_was_recorded_is_said_again_in_every_scheme(
-    tmp_path: Path, how: str, kind: str
-) -> None:
+def test_what_was_recorded_is_replayed_in_every_scheme(tmp_path: Path, how: str, kind: str) -> None:
     wrong = ("Potato_rinse", {"x": 1})
     turns: list[Any] = [
         ["First the dirt.", ("Potato_rinse", {"sink": "$Sink"}), wrong],
@@ -125,12 +123,6 @@ def test_any_recording_says_the_same_again(
     first = telling(Session(Toolbox(f), Recording(script, path), **options), *prompts)
     again = telling(Session(Toolbox(f), Recorded(path), **options), *prompts)
     assert said(again) == said(first)
-
-
-def test_a_fork_and_a_replay_hear_the_same(tape: Path) -> None:
-    first = fries_session(Recorded(tape)).tell(PROMPT)
-    assert first.fork(first.calls[2]).run().head == first.head
-    assert first.replay(fresh=True).run().text == first.text
 
 
 def test_text_comes_in_pieces_and_a_long_one_in_few(tape: Path, tmp_path: Path) -> None:
@@ -231,22 +223,6 @@ def test_no_key_and_no_secret_reaches_a_recording(
         assert "r-1" in file.read_text()
     # Told with the secret in its place, it is the same request.
     assert Session(Toolbox(f), Recorded(path), **options).tell(text).text == "done"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The bearer of this letter is 5 years old.",
-        "Authorization: required",
-        "a cookie: chocolate-and-oat",
-        "skim milk, sk-8 board",
-        "key: Potato#12",
-    ],
-)
-def test_words_that_are_no_key_stay(tmp_path: Path, text: str) -> None:
-    Session(Toolbox(), Recording(Scripted([text]), tmp_path / "tape.jsonl")).tell(text)
-    [line] = lines(tmp_path / "tape.jsonl")
-    assert (line["told"][0]["user"], line["reply"]["text"]) == (text, text)
 
 
 # -- a file that is cut, or is another one -------------------------------------------------

@@ -39,9 +39,7 @@ def who(kernel: Kernel, model: Any) -> str:
     return restarted.run("-n a -m m", "Who?").text
 
 
-def test_after_a_restart_the_cell_asks_again_where_the_server_is_another_one(
-    servers: tuple[StandIn, StandIn],
-) -> None:
+def test_after_a_restart_a_cell_asks_another_server_again(servers: tuple[StandIn, StandIn]) -> None:
     first, second = servers
     kernel = Kernel(Cells(), {})
     answers = [who(kernel, at(server)) for server in (first, first, second, second, first)]
@@ -72,9 +70,7 @@ def test_a_price_is_that_of_the_model_whatever_its_settings_are() -> None:
     assert price(name) == price("anthropic:claude-opus-5-5-20261101") == PRICES["claude-opus-5-5"]
 
 
-def test_a_recording_of_another_server_is_another_course(
-    servers: tuple[StandIn, StandIn], tmp_path: Path
-) -> None:
+def test_another_server_is_another_course(servers: tuple[StandIn, StandIn], tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     for _ in range(2):
         session = Session(Toolbox(), Recording(at(servers[0]), tape)).tell("Who?")
@@ -88,9 +84,7 @@ def test_a_recording_of_another_server_is_another_course(
     assert Session(Toolbox(), Recording(at(servers[1]), tape)).tell("Who?").text == "One."
 
 
-def test_a_server_is_known_by_its_address_and_not_by_its_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_is_known_by_its_address_not_by_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     def known(model: Any) -> str:
         return server_digest(model)
 

@@ -166,17 +166,11 @@ NAMES = st.text("abcäö世_.-", min_size=1, max_size=3) | st.text("a_", min_siz
 
 @given(st.sets(NAMES | st.text(max_size=200), max_size=12))
 def test_short_forms_are_unique_accepted_and_the_same_in_any_order(names: set[str]) -> None:
-    forms = short_names(names)
-    sent = [forms.get(name, name) for name in names]
-    assert all(ACCEPTED.fullmatch(name) for name in sent)
-    assert len(set(sent)) == len(names)
-    assert short_names(sorted(names, reverse=True)) == forms
-    assert all(not ACCEPTED.fullmatch(name) for name in forms)
-
-
-@given(st.sets(NAMES, min_size=1, max_size=6))
-def test_a_form_that_is_another_tools_name_is_not_taken(names: set[str]) -> None:
-    forged = {*names, *short_names(names).values()}
-    forms = short_names(forged)
-    sent = [forms.get(name, name) for name in forged]
-    assert len(set(sent)) == len(forged)
+    # A tool may be named as the short form of another one.
+    for of in (names, {*names, *short_names(names).values()}):
+        forms = short_names(of)
+        sent = [forms.get(name, name) for name in of]
+        assert all(ACCEPTED.fullmatch(name) for name in sent)
+        assert len(set(sent)) == len(of)
+        assert short_names(sorted(of, reverse=True)) == forms
+        assert all(not ACCEPTED.fullmatch(name) for name in forms)

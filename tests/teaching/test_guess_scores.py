@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
@@ -100,14 +100,12 @@ def points(row: GuessRow) -> tuple[int, int]:
 # -- laws -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(CALLS)
 def test_a_perfect_guess_has_all_points(call: Call) -> None:
     one = beside(Guess(call.tool, call.arguments), call)
     assert one.right == one.of >= 1
 
 
-@settings(deadline=None)
 @given(GUESSES, CALLS)
 def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, call: Call) -> None:
     one = beside(guess, call)
@@ -115,7 +113,6 @@ def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, ca
     assert 0 <= one.right <= one.of
 
 
-@settings(deadline=None)
 @given(GUESSES, CALLS, st.randoms(use_true_random=False))
 def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random: Any) -> None:
     def mixed(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +126,6 @@ def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random
     assert points(other) == points(beside(guess, call))
 
 
-@settings(deadline=None)
 @given(CALLS, st.data())
 def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any) -> None:
     kept = {name: v for name, v in call.arguments.items() if data.draw(st.booleans())}
@@ -140,7 +136,6 @@ def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any
         assert points(more) == (one.right + (not was), one.of)
 
 
-@settings(deadline=None)
 @given(st.lists(CALLS, max_size=3), GUESSES)
 def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) -> None:
     one = beside(guess, *calls)
@@ -152,11 +147,8 @@ def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) ->
         assert one.right / one.of == best
 
 
-@settings(deadline=None)
 @given(POURS, st.lists(st.sampled_from(["Jar", "grams", "unit"])))
-def test_what_is_said_and_what_stands_there_by_default_count_alike(
-    arguments: dict[str, Any], left: list[str]
-) -> None:
+def test_what_is_said_and_a_default_count_alike(arguments: dict[str, Any], left: list[str]) -> None:
     default = {"Jar": "Jar#2", "grams": 5, "unit": "g"}
     full = {**default, **arguments}
     less = {key: v for key, v in full.items() if not (key in left and v == default[key])}
@@ -245,7 +237,6 @@ def test_a_definition_fills_in_for_both_alike() -> None:
     assert beside(Guess("book", {"city": "Bronx", "nights": 2}), call, here=here).of == 2
 
 
-@settings(deadline=None)
 @given(POURS.map(lambda given: ("Jar_pour", given)) | MIXES.map(lambda given: ("mix", given)))
 def test_a_page_counts_as_right_what_a_kernel_counts_as_right(call: tuple[str, Any]) -> None:
     inputs = {"one": Jar(1), "two": Jar(2)}

@@ -141,9 +141,7 @@ TURNS = st.lists(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=2), min_
 
 @settings(max_examples=examples(15))
 @given(TURNS, st.sampled_from(["new", "walked", "fresh", "forked", "beside"]))
-def test_nothing_of_a_reply_is_told_before_its_guess(
-    turns: list[list[tuple[str, str]]], how: str
-) -> None:
+def test_nothing_is_told_before_its_guess(turns: list[list[tuple[str, str]]], how: str) -> None:
     marked = [
         [(f"says-{n}-{a}", f"writes-{n}-{b}") for a, b in turn] for n, turn in enumerate(turns)
     ]
@@ -276,9 +274,7 @@ def test_in_steps_a_guess_is_the_step() -> None:
         ({"tool": "Potato_peel", "arguments": {"Potato": "Potato#9"}}, "no object 'Potato#9'"),
     ],
 )
-def test_a_guess_that_could_not_be_called_is_no_guess_and_costs_nothing(
-    guess: dict[str, Any], said: str
-) -> None:
+def test_a_guess_that_could_not_be_called_costs_nothing(guess: dict[str, Any], said: str) -> None:
     seat = seated().send({"type": "guess", **guess})
     assert said in seat.refusal()
     assert seat.turn is not None
@@ -309,7 +305,7 @@ def kernel() -> Cells:
     return cells
 
 
-def test_by_line_the_learner_guesses_skips_and_hears_the_score(
+def test_by_line_a_learner_guesses_and_skips(
     kernel: Cells, capsys: pytest.CaptureFixture[str]
 ) -> None:
     carry_out(["guess"], kernel, {})
@@ -328,9 +324,7 @@ def test_by_line_the_learner_guesses_skips_and_hears_the_score(
         carry_out(["guess", "none"], kernel, {})
 
 
-def test_going_on_does_not_go_past_a_guess(
-    kernel: Cells, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_next_does_not_pass_a_guess(kernel: Cells, capsys: pytest.CaptureFixture[str]) -> None:
     carry_out(["next"], kernel, {})
     assert kernel.current().calls == ()
     carry_out(["guess", "skip", "rest"], kernel, {})
@@ -340,9 +334,7 @@ def test_going_on_does_not_go_past_a_guess(
         carry_out(["guess", "none"], kernel, {})
 
 
-def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_typed_guess_is_a_tool_by_name_or_number(capsys: pytest.CaptureFixture[str]) -> None:
     seat = seated()
     session = seat.drive.session
     TeachingPanel().ask_by_input(session, typed("Potato_bake"))

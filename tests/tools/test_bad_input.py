@@ -211,9 +211,7 @@ for _ in range(70):
         ("Potato_weigh", ["g"], "the arguments are not an object"),
     ],
 )
-def test_a_call_that_cannot_run_is_told_why_and_what_there_is(
-    name: str, arguments: Any, said: str
-) -> None:
+def test_a_call_that_cannot_run_is_told_why(name: str, arguments: Any, said: str) -> None:
     def model(request: Request) -> Reply:
         return Reply("done") if request.turn else Reply("", (Call("c1", name, arguments),), "tools")
 

@@ -91,9 +91,7 @@ def streams_of(stream: Any) -> Iterator[Any]:
 
 @given(st.permutations([0, 0, 1, 1, 2, 2]))
 @settings(max_examples=25)
-def test_sessions_in_threads_overlap_in_any_order_and_each_records_its_own_prints(
-    order: list[int],
-) -> None:
+def test_sessions_that_overlap_in_any_order_record_their_own_prints(order: list[int]) -> None:
     """Numbers are sessions: the first time one starts, the second time it ends."""
     gated = [Gated(str(number)) for number in range(3)]
     begun = set[int]()
@@ -109,9 +107,7 @@ def test_sessions_in_threads_overlap_in_any_order_and_each_records_its_own_print
 
 
 @pytest.mark.parametrize("ends_inside", [True, False])
-def test_code_that_redirects_the_streams_while_a_call_runs_gets_its_prints(
-    ends_inside: bool,
-) -> None:
+def test_code_that_redirects_streams_while_a_call_runs_gets_its_prints(ends_inside: bool) -> None:
     other, gated = io.StringIO(), Gated("a")
     with streams_of(io.StringIO()) as stream:
         gated.start()
@@ -138,7 +134,7 @@ def test_a_call_that_began_in_a_redirect_may_end_after_it() -> None:
 
 @pytest.mark.parametrize("event", ["call", "return"])
 @pytest.mark.parametrize("function", ["__enter__", "__exit__", "write"])
-def test_an_interrupt_where_capturing_begins_or_ends_leaves_later_prints_to_the_notebook(
+def test_an_interrupt_of_capturing_leaves_later_prints_to_the_notebook(
     function: str, event: str
 ) -> None:
     def trace(frame: FrameType, *at: object) -> Callable[..., Any]:
@@ -247,7 +243,7 @@ def test_bytes_and_lines_that_a_call_writes_are_its_prints() -> None:
     assert (session.calls[0].result, prints_of(session)) == (False, ["a\nb\né\n"])
 
 
-def test_what_a_program_prints_goes_to_the_stream_of_the_process(
+def test_what_a_program_prints_goes_to_the_process_stream(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     def work() -> None:

@@ -227,7 +227,7 @@ STRICT = st.recursive(
 
 
 @given(STRICT, st.data())
-def test_what_the_schema_offers_is_accepted_and_what_is_accepted_reaches_the_tool(
+def test_what_the_schema_offers_is_accepted_and_reaches_the_tool(
     of: Values, data: st.DataObject
 ) -> None:
     def take(value: Any) -> None: ...

@@ -340,9 +340,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_is_copied_or_carried_over_is_the_same_content_and_its_data_is_json(
-    value: Any,
-) -> None:
+def test_what_is_copied_or_pickled_has_the_same_content_and_its_data_is_json(value: Any) -> None:
     content, (copied, is_whole) = content_digest(value), private(value)
     assert is_whole
     assert content_digest(copied) == content_digest(copy.deepcopy(value)) == content != ""
