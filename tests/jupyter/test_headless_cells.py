@@ -54,7 +54,12 @@ def typed(words: str) -> Callable[[str], str]:
 def heard(session: Session) -> str:
     """Return what a person is asked about the call that waits."""
     prompts: list[str] = []
-    ask_by_input(session, session.pending[0], lambda prompt: prompts.append(prompt) or "a")  # type: ignore[func-returns-value]
+
+    def ask(prompt: str) -> str:
+        prompts.append(prompt)
+        return "a"
+
+    ask_by_input(session, session.pending[0], ask)
     return prompts[0]
 
 

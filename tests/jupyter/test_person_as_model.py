@@ -156,19 +156,6 @@ def test_what_is_no_reply_is_not_recorded(text: str, calls: Any, said: str) -> N
     assert session.head == head
 
 
-def test_a_replay_says_the_replies_again_and_adds_nothing() -> None:
-    session = asked(outputs={"sliced": Potato}, scheme="select")
-    session.reply("", ("selectTools", {"tools": ["Potato_slice"]})).run()
-    session.reply("", SLICED).run()
-    session.reply("", ("save", {"sliced": "Potato#2"})).run()
-    entries = len(session.journal)
-    again = session.replay().run()
-    assert again.outputs["sliced"] == session.outputs["sliced"]
-    assert len(session.journal) == entries
-    other = session.edit(session.calls[1], shape="SLICES").run()
-    assert other.outputs["sliced"] != session.outputs["sliced"]
-
-
 def test_in_a_spoken_session_calls_are_written_in_xml_or_by_form_but_not_both() -> None:
     block = (
         '<tool-calls><tool-call tool="Potato" function="slice">'

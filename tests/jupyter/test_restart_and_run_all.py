@@ -11,14 +11,13 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, tool
 from jupyter_toolcall.core.interface_text import from_wire
-from jupyter_toolcall.jupyter.cell_prompts import add_prompt, filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
-from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.storage.value_store import SETTING
 from tests.engine.test_effects import Door
+from tests.jupyter.test_cells import Kernel as CellKernel
 
 RAN: list[str] = []
 """What ran, in all kernels."""
@@ -69,23 +68,12 @@ def read(letter: Letter) -> str:
 
 
 @dataclass
-class Kernel:
+class Kernel(CellKernel):
     """A kernel in which the notebook's variables have just been made."""
-
-    path: Path
-    variables: dict[str, Any]
-    cells: Cells = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.cells = Cells(str(self.path))
 
     def cell(self, line: str, text: str = "Go.", *decisions: Any) -> Session:
         """Run a cell, in which a person decides so on the calls that wait."""
-        chosen = parse_options(line)
-        session = self.cells.session(chosen, self.variables)
-        session = add_prompt(
-            session, filled_prompt(text, session, self.variables), chosen.fresh
-        ).run()
+        session = self.run(line, text)
         for decision in decisions:
             session.decide(session.pending[0], **decision).run()
         return self.cells.keep(session)
@@ -126,7 +114,8 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
     def begin(script: list[Any] = SCRIPT) -> Kernel:
         known = {"write": write, "read": read, "Letter": Letter, "post": Post(), "build": build}
-        begun.append(Kernel(tmp_path / "a.ipynb", {**known, "model": Scripted(script)}))
+        cells, model = Cells(str(tmp_path / "a.ipynb")), Scripted(script)
+        begun.append(Kernel(cells, {**known, "model": model}))
         return begun[-1]
 
     yield begin

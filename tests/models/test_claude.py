@@ -50,28 +50,19 @@ def test_thinking_is_sent_back_byte_for_byte_and_in_order(claude: StandIn) -> No
     assert (claude.refused, claude.asked[1].dropped) == ([], ())
 
 
-def test_a_turn_that_another_model_said_is_rebuilt_or_loses_its_thinking(claude: StandIn) -> None:
-    claude.turns += [says(Think("Hm."), "Peeling.", _peel()), says("a"), says("b")]
+def test_a_turn_that_another_model_said_or_whose_calls_changed_is_rebuilt(claude: StandIn) -> None:
+    claude.turns += [says(Think("Hm."), "Peeling.", _peel()), says("a"), says("b"), says("c")]
     with claude.model() as model, claude.model("claude-sonnet-5-5") as other:
         first = asked("Peel.", PEEL)
         reply = model(first)
         other(answered(first, reply, "Potato#2"))
         model(answered(first, replace(reply, raw={"choices": []}), "Potato#2"))
+        renamed = replace(reply, calls=(replace(reply.calls[0], id="renamed"),))
+        model(answered(first, renamed, "Potato#2"))
     for asked_ in claude.asked[1:]:
         said = asked_.body["messages"][1]["content"]
         assert [block["type"] for block in said] == ["text", "tool_use"]
-    assert claude.refused == []
-
-
-def test_a_turn_whose_calls_are_no_longer_those_that_came_is_rebuilt(claude: StandIn) -> None:
-    claude.turns += [says(Think("Hm."), _peel(), _peel()), says("a")]
-    with claude.model() as model:
-        first = asked("Peel.", PEEL)
-        reply = model(first)
-        one = replace(reply, calls=(replace(reply.calls[0], id="renamed"),))
-        model(answered(first, one, "Potato#2"))
-    (used,) = claude.asked[1].body["messages"][1]["content"]
-    assert used["id"] == "renamed"
+    assert said[1]["id"] == "renamed"
     assert claude.refused == []
 
 

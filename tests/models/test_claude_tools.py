@@ -181,36 +181,6 @@ def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_an
 # -- nothing is remembered ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", ["reference", "inline"])
-def test_a_fork_and_a_replay_send_the_same_beginning(claude: StandIn, strategy: Strategy) -> None:
-    session = cooked(claude, "select", (NEWEST, strategy))
-    third = session.calls[3]
-    claude.turns += [says("Enough.")]
-    with claude.model(strategy=strategy) as model:
-        session.cursor.context.model = model
-        entries = len(session.journal)
-        replayed = session.replay().run()
-        assert len(session.journal) == entries
-        assert replayed.head == session.head
-        fork = session.fork(third.id)
-        fork.tell("Is it soup?")
-    assert claude.refused == []
-    assert claude.asked[-1].dropped == ()
-    assert _shown(claude.asked[-1].body) == _shown(claude.asked[0].body)
-
-
-@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_an_edit_drops_what_was_bound_to_the_old_call(claude: StandIn, strategy: Strategy) -> None:
-    session = cooked(claude, "select", (NEWEST, strategy))
-    claude.turns += [says("Well."), says("Well, well.")]
-    with claude.model(strategy=strategy) as model:
-        session.cursor.context.model = model
-        edited = session.edit(session.calls[1].id, note="shake").run()
-        edited.tell("What did I do?")
-    assert claude.refused == []
-    assert claude.asked[-1].dropped
-
-
 @pytest.mark.parametrize("scheme", ["select", "flat"])
 def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
     claude: StandIn, scheme: str

@@ -102,29 +102,6 @@ def test_it_is_asked_for_again_and_nothing_of_it_ran(api: StandIn, fault: str) -
     ]
 
 
-def test_after_the_last_try_the_turn_ends_and_the_session_continues(api: StandIn) -> None:
-    kitchen = Kitchen()
-    with cooking(api, kitchen, "length", 3) as model:
-        session = kitchen.session(model).run()
-        start, _, line = session.text.partition("\n\n")
-        assert start == "I begin"
-        assert line.startswith("[The reply was longer than it may be, and ends here.")
-        assert line.endswith("(asked 3 times)")
-        assert (kitchen.slept, kitchen.peeled) == ([1, 2], [])
-        assert session.tell("Peel less.").text == "Done."
-    assert kitchen.peeled == ["a"]
-
-
-def test_a_stream_without_an_end_is_one_line_and_can_be_asked_for_later(api: StandIn) -> None:
-    kitchen = Kitchen()
-    with cooking(api, kitchen, "stream", 3) as model:
-        session = kitchen.session(model)
-        with pytest.raises(ModelError, match=rf"^{STREAM}.*\(asked 3 times\)$"):
-            session.run()
-        assert kitchen.peeled == []
-        assert (session.run().text, kitchen.peeled) == ("Done.", ["a"])
-
-
 def test_a_model_of_ones_own_is_asked_again_too_and_what_all_replies_used_is_counted() -> None:
     kitchen = Kitchen()
     model = Cook(kitchen.patience, HALF, WHOLE, DONE)

@@ -61,6 +61,14 @@ def after(*messages: Message) -> list[Json]:
     return sent[2:]
 
 
+def reply_to(server: StandIn, turn: Turn, **options: Any) -> Reply:
+    """Return what a model makes of a turn of a server."""
+    server.turns.append(turn)
+    with server.model(**options) as model:
+        reply: Reply = model(GO)
+        return reply
+
+
 # -- what is sent ---------------------------------------------------------------------------
 
 
@@ -191,10 +199,9 @@ COOK = says("Zwei 🥔.", Use("peel", {"n": 1, "x": "a\u2028b"}), Use("cut", {"n
 @pytest.mark.parametrize("piece", [1, 3, 1000])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_calls_are_read_in_every_dialect(openai: StandIn, dialect: str, piece: int) -> None:
-    openai.turns.append(replace(COOK, dialect=dialect, piece=piece))
     heard: list[str] = []
-    with openai.model(on_text=heard.append) as model:
-        reply = model(GO)
+    turn = replace(COOK, dialect=dialect, piece=piece)
+    reply = reply_to(openai, turn, on_text=heard.append)
     assert [(call.tool, call.arguments, call.broken) for call in reply.calls] == [
         ("peel", {"n": 1, "x": "a\u2028b"}, ""),
         ("cut", {"n": [1, {"ü": None}]}, ""),
@@ -210,17 +217,16 @@ def test_calls_are_read_in_every_dialect(openai: StandIn, dialect: str, piece: i
 )
 def test_an_id_used_twice_is_two_calls_all_the_same(openai: StandIn, dialect: str) -> None:
     uses = (Use("peel", {"n": 1}, id="a"), Use("peel", {"n": 2}, id="a"))
-    openai.turns.append(says(*uses, dialect=dialect))
-    with openai.model() as model:
-        assert [call.arguments for call in model(GO).calls] == [{"n": 1}, {"n": 2}]
+    reply = reply_to(openai, says(*uses, dialect=dialect))
+    assert [call.arguments for call in reply.calls] == [{"n": 1}, {"n": 2}]
 
 
 def test_the_one_call_that_replies_had_before_is_read_too(openai: StandIn) -> None:
     pieces = [{"name": "peel", "arguments": ""}, {"arguments": '{"n"'}, {"arguments": ": 1}"}]
     raw = b"".join(encode(chunk({"function_call": piece})) for piece in pieces)
-    openai.turns.append(Turn(raw=raw + encode(chunk({}, "function_call"))))
-    with openai.model() as model:
-        assert model(GO) == Reply(calls=(Call("", "peel", {"n": 1}),), stop="tools")
+    assert reply_to(openai, Turn(raw=raw + encode(chunk({}, "function_call")))) == Reply(
+        calls=(Call("", "peel", {"n": 1}),), stop="tools"
+    )
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -240,9 +246,10 @@ def test_thinking_is_shown_and_goes_back_where_asked_for(
 
 def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
     both = encode(chunk({"reasoning": "Hm.", "reasoning_content": "Hm."}))
-    openai.turns.append(Turn(raw=both + encode(chunk({"content": "Yes."}, "stop"))))
-    with openai.model() as model:
-        assert model(GO).thought == "Hm."
+    assert (
+        reply_to(openai, Turn(raw=both + encode(chunk({"content": "Yes."}, "stop")))).thought
+        == "Hm."
+    )
 
 
 @pytest.mark.parametrize(
@@ -258,19 +265,15 @@ def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
     ],
 )
 def test_why_it_stopped_is_told(openai: StandIn, turn: Turn, stop: str, text: str) -> None:
-    openai.turns.append(turn)
-    with openai.model() as model:
-        reply = model(GO)
+    reply = reply_to(openai, turn)
     assert (reply.stop, reply.text) == (stop, text)
 
 
 def test_text_that_ends_properly_needs_no_reason_but_calls_do(openai: StandIn) -> None:
-    openai.turns += [says("Yes.", stop=None), says("Yes.", Use("peel"), stop=None)]
-    with openai.model() as model:
-        reply = model(GO)
-        assert (reply.text, reply.stop) == ("Yes.", "end")
-        with pytest.raises(ModelError, match="cut off"):
-            model(GO)
+    reply = reply_to(openai, says("Yes.", stop=None))
+    assert (reply.text, reply.stop) == ("Yes.", "end")
+    with pytest.raises(ModelError, match="cut off"):
+        reply_to(openai, says("Yes.", Use("peel"), stop=None))
 
 
 @pytest.mark.parametrize(
@@ -291,9 +294,9 @@ def test_text_that_ends_properly_needs_no_reason_but_calls_do(openai: StandIn) -
 )
 def test_tokens_are_counted(openai: StandIn, usage: Json | None, told: Usage | None) -> None:
     last = encode(chunk(None, usage=usage))
-    openai.turns.append(Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last))
-    with openai.model() as model:
-        assert model(GO).usage == told
+    assert (
+        reply_to(openai, Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last)).usage == told
+    )
 
 
 def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> None:
@@ -351,16 +354,13 @@ END = encode(chunk({}, "tool_calls"))
     ],
 )
 def test_what_servers_send_beside_a_reply_is_passed_over(openai: StandIn, raw: bytes) -> None:
-    openai.turns.append(Turn(raw=raw))
-    with openai.model() as model:
-        reply = model(GO)
+    reply = reply_to(openai, Turn(raw=raw))
     assert (reply.text, reply.stop, reply.calls) == ("Ja.", "end", ())
 
 
 def test_an_address_that_answers_something_else_is_named(openai: StandIn) -> None:
-    openai.turns.append(Turn(raw=b"<html>", headers=(("content-type", "text/html"),)))
-    with openai.model() as model, pytest.raises(ModelError) as told:
-        model(GO)
+    with pytest.raises(ModelError) as told:
+        reply_to(openai, Turn(raw=b"<html>", headers=(("content-type", "text/html"),)))
     assert str(told.value) == f"{openai.url} answers no chat completions: check the base URL"
 
 

@@ -21,7 +21,6 @@ from jupyter_toolcall.view.contract_rows import SessionRow
 from jupyter_toolcall.view.saved_output import mime_bundle
 from jupyter_toolcall.view.view_rows import ViewRows
 from tests.models.conftest import PROVIDERS
-from tests.models.doubtful_arguments import DOUBTFUL
 from tests.standin import anthropic_turns, openai_turns
 from tests.standin.model_api import StandIn
 from tests.standin.openai_turns import chunk
@@ -219,6 +218,30 @@ def test_half_a_character_becomes_one_that_can_be_stored(api: StandIn) -> None:
 
 
 # -- arguments ------------------------------------------------------------------------------
+
+
+DOUBTFUL = [
+    ('{"n": NaN}', "NaN"),
+    ('{"n": -Infinity}', "-Infinity"),
+    ('{"n": 1e999}', "too large"),
+    ('{"n": 1, "n": 2}', "the key 'n' is twice"),
+    ('{"n": {"a": 1, "a": 2}}', "the key 'a' is twice"),
+    ('{"n": "Potato#1"', "not valid JSON"),
+    ("{'n': 1}", "not valid JSON"),
+    ('{"n": 1,}', "not valid JSON"),
+    ('{"n": 1}{"n": 2}', "not valid JSON"),
+    ('```json\n{"n": 1}\n```', "not valid JSON"),
+    ('["Potato#1"]', "not a JSON object"),
+    ('"{}"', "not a JSON object"),
+    ("null", "not a JSON object"),
+    ('{"n": "\\ud83e"}', "half of a Unicode character"),
+    ('{"n": ' + "9" * 10_000 + "}", "digits"),
+    ('{"n": ' + "[" * 64 + "]" * 64 + "}", "deeper than 64"),
+    ('{"n": ' + "[" * 100_000, "deeper than 64"),
+    ('{"n": "' + "x" * 5_000_000 + '"}', "longer than 1,000,000"),
+    ('{"n": NaN, "x": [1,', "NaN"),
+]
+"""The text of the arguments, and a part of what the model is told."""
 
 
 @pytest.mark.parametrize(("raw", "why"), DOUBTFUL, ids=lambda text: text[:24])

@@ -391,16 +391,6 @@ def test_the_session_goes_on_with_another_model_from_there(washed: Recorded) -> 
     assert session.run().text == "I cannot."
 
 
-def test_an_edited_branch_leaves_the_recording_where_it_says_something_new(tape: Path) -> None:
-    first = fries_session(Recorded(tape)).tell(PROMPT)
-    edited = first.edit(first.calls[3], shape="SLICES").run()
-    assert edited.outputs["fries"] == Plate("fries: slices")
-    rest = edited.fork(edited.calls[4])
-    told = refusal(rest.run)
-    assert re.match(r"turn 6 differs from .* in the result of Potato_slice \(call_4\)", told)
-    assert "-m NAME" in told
-
-
 def test_a_recording_that_is_at_its_end_says_so(tape: Path) -> None:
     session = fries_session(Recorded(tape, name="tape.jsonl")).tell(PROMPT)
     told = refusal(lambda: session.tell("And now?"))

@@ -185,12 +185,6 @@ def test_what_is_said_again_is_guessed_as_if_it_were_new_and_adds_nothing() -> N
     assert [(row.right, row.of) for row in seat.rows] == [(3, 3), (2, 3), (1, 1)]
 
 
-def test_a_guess_is_no_fact_of_the_session() -> None:
-    seat = seated().send(RINSE).send(SKIP).send(ANSWER)
-    entries = (session.journal for session in (seat.drive.session, asked().run()))
-    assert [entry.id for entry in next(entries)] == [entry.id for entry in next(entries)]
-
-
 # -- after it ---------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.events import Finished
 from jupyter_toolcall.tools.captured_prints import StreamProxy, stream_proxies
 
@@ -152,16 +152,6 @@ def test_an_interrupt_of_capturing_leaves_later_prints_to_the_notebook(
     assert stream.getvalue() == "later\n"
 
 
-@pytest.mark.parametrize("left", [io.StringIO(), None])
-def test_a_stream_that_a_tool_leaves_in_the_main_thread_is_taken_away(left: Any) -> None:
-    def leave() -> None:
-        """Leave."""
-        sys.stdout = left
-
-    with streams_of(io.StringIO()):
-        run(leave)
-
-
 def test_where_there_are_no_streams_the_prints_of_a_call_are_kept() -> None:
     with streams_of(None):
         assert prints_of(run(prints)) == ["by the tool\n"]
@@ -253,23 +243,3 @@ def test_what_a_program_prints_goes_to_the_process_stream(
 
     assert prints_of(run(work)) == [""]
     assert capfd.readouterr().out == "from a program\n"
-
-
-def test_calls_that_run_together_in_two_sessions_record_their_own() -> None:
-    def session(name: str, met: threading.Barrier) -> Session:
-        @tool(read_only=True)
-        def work(n: int) -> None:
-            """Work."""
-            print(name, n)
-            met.wait(60)
-            print(name, n)
-
-        model = Scripted([[("work", {"n": n}) for n in range(2)], "Done."])
-        return Session(Toolbox(work), model, scheme="flat", jobs=2).tell("Go.")
-
-    with streams_of(io.StringIO()) as stream, ThreadPoolExecutor(2) as pool:
-        met = threading.Barrier(4)
-        done = list(pool.map(session, "ab", [met, met]))
-    printed = [sorted(prints_of(one)) for one in done]
-    assert printed == [[f"{name} {n}\n" * 2 for n in range(2)] for name in "ab"]
-    assert stream.getvalue() == ""
