@@ -72,7 +72,8 @@ def spoken() -> list[Turn]:
 
 
 SCRIPTS = {"select": selecting, "current": on_current, "flat": on_flat, "native": spoken}
-WAYS: list[tuple[str, Strategy | None]] = [
+Way = tuple[str, Strategy | None]
+WAYS: list[Way] = [
     (NEWEST, "reference"),
     (NEWEST, "inline"),
     (NEWEST, "resend"),
@@ -89,27 +90,33 @@ def soup_session(model: Any, scheme: str = "select", **options: Any) -> Session:
     return Session(soup_kitchen(), model, scheme=scheme, inputs=inputs, approve="all", **options)
 
 
-def cooked(
-    claude: StandIn, scheme: str, way: tuple[str, Strategy | None], system: str = ""
-) -> Session:
+def cooked(claude: StandIn, scheme: str, way: Way, system: str = "") -> Session:
     claude.turns += [*SCRIPTS[scheme](), says("Done.")]
     with claude.model(way[0], strategy=way[1]) as model:
         return soup_session(model, scheme, system=system).tell("Make soup.")
 
 
+@cache
+def twenty_turns(scheme: str, way: Way) -> tuple[StandIn, Session]:
+    """Return a session of twenty turns, which no test changes, and who answered it."""
+    # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
+    claude = StandIn()
+    return claude, cooked(claude, scheme, way, "You are a patient cook. " * 250)
+
+
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_again(
-    claude: StandIn, scheme: str, way: tuple[str, Strategy | None]
+def test_twenty_turns_are_never_refused_and_what_was_sent_is_sent_again(
+    scheme: str, way: Way
 ) -> None:
-    session = cooked(claude, scheme, way)
+    claude, session = twenty_turns(scheme, way)
     assert len(claude.asked) == 21
     assert [call.status for call in session.calls] == ["succeeded"] * len(session.calls)
-    assert str(session) == "Done."
+    assert (str(session), claude.refused) == ("Done.", [])
     for body in claude.bodies:
         assert str(body).count("'cache_control'") <= 4
         ends = [body["system"][-1], *_tools(body)[-1:]]
-        assert ["cache_control" in end for end in ends] == [True] * len(ends)
+        assert all("cache_control" in end for end in ends)
     # Nothing is remembered: another object of the model makes the same bodies of the journal.
     with claude.model(way[0], strategy=way[1]) as model:
         assert [model.body(exchange.request) for exchange in session.requests] == claude.bodies
@@ -123,47 +130,40 @@ def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_ag
 
 
 @pytest.mark.parametrize("way", KEEPING, ids=str)
-def test_a_tool_is_seen_before_its_call(claude: StandIn, way: tuple[str, Strategy | None]) -> None:
-    cooked(claude, "select", way)
+def test_a_tool_is_seen_before_its_call(way: Way) -> None:
+    claude, _ = twenty_turns("select", way)
     for asked, step in zip(claude.asked[1::2], STEPS, strict=False):
         assert f"Soup_{step}" in _in_view(asked.body)
     assert _in_view(claude.asked[0].body) == {"selectTools"}
 
 
-def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(claude: StandIn) -> None:
-    cooked(claude, "select", (NEWEST, "resend"))
+def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it() -> None:
+    claude, _ = twenty_turns("select", (NEWEST, "resend"))
     assert claude.asked[-1].dropped
     names = [[tool["name"] for tool in asked.body["tools"]] for asked in claude.asked]
-    assert names[0] == ["selectTools"]
-    assert names[1] == ["selectTools", "Soup_step_00"]
+    assert names[:2] == [["selectTools"], ["selectTools", "Soup_step_00"]]
     assert all(before == after[: len(before)] for before, after in pairwise(names))
 
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_nine_tenths_come_from_the_cache(claude: StandIn, scheme: str, strategy: Strategy) -> None:
-    # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
-    session = cooked(claude, scheme, (NEWEST, strategy), "You are a patient cook. " * 250)
+def test_nine_tenths_come_from_the_cache(scheme: str, strategy: Strategy) -> None:
+    claude, session = twenty_turns(scheme, (NEWEST, strategy))
     usage = session.state.usage
-    share = usage.cached / usage.input
-    print(f"cached share, {scheme}, {strategy}: {share:.3f} of {usage.input:,} tokens")
     assert usage.cached + usage.written <= usage.input
     assert usage.written == sum(a.usage["cache_creation_input_tokens"] for a in claude.asked)
     if strategy != "resend" or scheme in ("flat", "native"):
-        assert share >= 0.9
+        assert usage.cached / usage.input >= 0.9
 
 
 @pytest.mark.parametrize("model", [NEWEST, "claude-sonnet-5"])
-def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_and_are_cached(
-    model: str,
-) -> None:
+def test_on_four_thousand_tools_requests_are_small_and_cached(model: str) -> None:
     toolbox = from_graphql(large_schema(96, 23, 420, 2))
     assert len(toolbox) > 4_000
     api = StandIn()
     for tool in dict.fromkeys(tool for tool, _ in LINKS):
-        api.turns.append(says(Think("Which?"), Use("selectTools", {"tools": [tool]})))
-        calls = [Use(*call) for call in LINKS if call[0] == tool]
-        api.turns += [says(Think("So."), call) for call in calls]
+        api.turns.append(choosing("selectTools", tools=[tool]))
+        api.turns += [says(Think("So."), Use(*call)) for call in LINKS if call[0] == tool]
     api.turns.append(says("Done."))
     with api.model(model) as claude:
         session = Session(toolbox, claude, approve="all").tell("Follow the links.")
@@ -173,8 +173,8 @@ def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_an
     assert sizes[0] <= 60_000
     assert sizes[19] <= sizes[0] + 20_000
     usage = [asked.usage for asked in api.asked[:20]]
-    cached = sum(each["cache_read_input_tokens"] for each in usage)
-    fresh = sum(each["input_tokens"] + each["cache_creation_input_tokens"] for each in usage)
+    cached = sum(turn["cache_read_input_tokens"] for turn in usage)
+    fresh = sum(turn["input_tokens"] + turn["cache_creation_input_tokens"] for turn in usage)
     assert cached / (cached + fresh) >= 0.9
 
 
@@ -201,9 +201,7 @@ def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
 
 
 @pytest.mark.parametrize("way", WAYS[1:], ids=str)
-def test_a_session_continues_on_another_model(
-    claude: StandIn, way: tuple[str, Strategy | None]
-) -> None:
+def test_a_session_continues_on_another_model(claude: StandIn, way: Way) -> None:
     session = cooked(claude, "select", (NEWEST, "reference"))
     claude.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
     with claude.model(way[0], strategy=way[1]) as model:
@@ -310,8 +308,8 @@ def test_a_changed_description_is_news_and_the_first_stays(
     assert sum("now says too" in text for text in texts) == 1
 
 
-def test_what_results_told_already_is_no_news(claude: StandIn) -> None:
-    session = cooked(claude, "select", (NEWEST, "reference"))
+def test_what_results_told_already_is_no_news() -> None:
+    claude, session = twenty_turns("select", (NEWEST, "reference"))
     assert "now says too" not in str(claude.asked[-1].body["messages"])
     assert session.objects[-1] == "Soup#11"
 
@@ -320,10 +318,10 @@ def test_an_object_that_a_later_cell_brings_is_news(claude: StandIn) -> None:
     claude.turns += [says("Hello."), says("I see."), says("Still.")]
     with claude.model() as model:
         journal = Journal()
-        first = Session(soup_kitchen(), model, inputs={"soup": Soup()}, journal=journal)
-        first.tell("Hello.")
-        more = {"soup": Soup(), "leek": (Soup("leek"), "a leek soup")}
-        again = Session(soup_kitchen(), model, inputs=more, journal=journal)
+        inputs: dict[str, Any] = {"soup": Soup()}
+        first = Session(soup_kitchen(), model, inputs=inputs, journal=journal).tell("Hello.")
+        inputs = {**inputs, "leek": (Soup("leek"), "a leek soup")}
+        again = Session(soup_kitchen(), model, inputs=inputs, journal=journal)
         # A cell with other options opens the session again, where the last cell left it.
         opened = journal.append(first.head, journal[again.head].event)
         again.checkout(opened.id).tell("And this?").tell("And now?")
