@@ -97,15 +97,12 @@ class Host:
         """Return the first call that waits for the person, once there is one."""
         return await until(lambda: next(iter(self.panel.session.pending), None))
 
-    async def decide(self, kind: str, **more: Any) -> None:
+    async def decide(self, kind: str, **fields: Any) -> None:
         """Click a button at the call that waits."""
-        call = await self.waiting()
-        row = next(
-            row for row in self.panel.whole().calls if row.call == call.id and not row.branch
-        )
-        self.panel.receive(
-            {"type": kind, "call": call.id, "approval_digest": row.approval_digest, **more}
-        )
+        call = (await self.waiting()).id
+        rows = self.panel.whole().calls
+        digest = next(r.approval_digest for r in rows if r.call == call and not r.branch)
+        self.panel.receive({"type": kind, "call": call, "approval_digest": digest, **fields})
 
 
 async def until(look: Callable[[], T | None]) -> T:
@@ -338,21 +335,20 @@ async def test_a_client_that_gave_up_or_was_told_to_wait_gets_its_result_by_the_
 # -- several at once -----------------------------------------------------------------------------
 
 
-async def test_two_clients_and_the_person_at_once_each_get_their_own_results() -> None:
+async def test_two_clients_at_once_each_get_their_own_results() -> None:
+    session = finished(approve="all")
     async with (
-        served(finished(approve="all")) as (host, server),
+        served(session) as (host, server),
         client(server, "one") as one,
         client(server, "two") as two,
     ):
         asked = [(agent, n) for n in range(1, 11) for agent in (one, two)]
         calls = (a.call_tool("cut", {"loaf": "Loaf#1", "thickness": n}) for a, n in asked)
-        results = await asyncio.gather(*calls)
+        results = [data(result) for result in await asyncio.gather(*calls)]
         session = host.panel.session
-        sizes = [session[data(result)["result"]].thickness for result in results]
-        assert sizes == [n for _, n in asked]
+        assert [session[result["result"]].thickness for result in results] == [n for _, n in asked]
         by = {call.id: call.asked_call.by for call in session.calls}
-        names = [by[data(result)["call_id"]] for result in results]
-        assert names == ["mcp:one", "mcp:two"] * 10
+        assert [by[result["call_id"]] for result in results] == ["mcp:one", "mcp:two"] * 10
         assert len(session.calls) == 20
 
 
@@ -468,13 +464,20 @@ async def test_of_many_tools_only_the_five_fixed_ones_are_offered() -> None:
         assert data(await agent.call_tool("call_tool", arguments))["result"] == 149
 
 
-async def test_tools_and_objects_are_described_by_name() -> None:
-    async with served(finished(approve="all")) as (_, server), client(server) as agent:
+async def test_tools_and_objects_are_described_by_name_and_a_long_result_is_cut() -> None:
+    def write(loaf: Loaf) -> list[str]:
+        """Write much."""
+        return ["word " * 100_000] * 3
+
+    session = finished(cut, write, approve="all")
+    async with served(session) as (_, server), client(server) as agent:
         await agent.call_tool("cut", CUT)
         described = data(await agent.call_tool("describe", {"name": "cut"}))
         assert described["parameters"]["required"] == ["loaf", "thickness"]
         loaf = data(await agent.call_tool("describe", {"name": "Loaf#2"}))
         assert loaf["made_from"] == ["Loaf#1"]
+        result = await agent.call_tool("write", {"loaf": "Loaf#1"})
+        assert max(len(result.content[0].text), len(json.dumps(data(result)))) < 200_000
 
 
 async def test_objects_the_graph_and_the_session_are_resources() -> None:
@@ -507,6 +510,11 @@ async def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> 
             await agent.read_resource(link)
 
 
+def same(table: Any) -> Any:
+    """Return it."""
+    return table
+
+
 @pytest.mark.parametrize(
     ("share", "seen", "unseen"),
     [
@@ -520,22 +528,15 @@ async def test_a_client_sees_what_is_shared(
     share: Sharing, seen: list[str], unseen: list[str]
 ) -> None:
     frame = pandas.DataFrame({"city": ["Oslo"] * 30, "row": [f"row{n}" for n in range(30)]})
-    frame = frame.astype(object)
-
-    def same(table: Any) -> Any:
-        """Return it."""
-        return table
-
-    session = finished(same, inputs={"table": frame}, approve="all")
+    session = finished(same, inputs={"table": frame.astype(object)}, approve="all")
     async with served(session, share) as (_, server), client(server) as agent:
         read = await agent.call_tool("read_object", {"name": "DataFrame#1"})
-        uri = "toolcall://objects/DataFrame%231"
-        resource = (await agent.read_resource(uri)).contents[0].text
-        graph = (await agent.read_resource("toolcall://session/graph.svg")).contents[0].text
-        for text in (read.content[0].text, resource):
+        uris = ("objects/DataFrame%231", "session/graph.svg")
+        sent = [(await agent.read_resource(f"toolcall://{uri}")).contents[0].text for uri in uris]
+        sent.append(read.content[0].text)
+        for text in (sent[0], sent[2]):
             assert all(word in text for word in seen)
-        sent = f"{read.content[0].text}{resource}{graph}"
-        assert not any(word in sent for word in unseen)
+        assert not any(word in text for word in unseen for text in sent)
 
 
 # -- safety --------------------------------------------------------------------------------------
@@ -642,14 +643,3 @@ async def test_secrets_leave_in_no_form(monkeypatch: pytest.MonkeyPatch) -> None
         assert "{secret:BAKERY_API_KEY}" in sent[0]
         assert not [text for text in sent if "very-secret" in text]
         assert "very-secret" not in host.panel.session.journal.dumps()
-
-
-async def test_a_very_long_result_is_cut() -> None:
-    def write(loaf: Loaf) -> list[str]:
-        """Write much."""
-        return ["word " * 100_000] * 3
-
-    async with served(finished(write, approve="all")) as (_, server), client(server) as agent:
-        result = await agent.call_tool("write", {"loaf": "Loaf#1"})
-        assert len(result.content[0].text) < 200_000
-        assert len(json.dumps(data(result))) < 200_000

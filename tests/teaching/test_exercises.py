@@ -185,6 +185,14 @@ class Odd:
         raise ValueError("two\nlines, `code` and [a link](http://x)")
 
 
+def raises(error: BaseException) -> None:
+    raise error
+
+
+def deep() -> Any:
+    return deep()
+
+
 @pytest.mark.parametrize(
     ("expression", "problem"),
     [
@@ -195,28 +203,19 @@ class Odd:
         ("session['Potato#9'].peeled", "`there is no object 'Potato#9'"),
         ("odd", "`ValueError: two lines, 'code' and [a link](http://x)`"),
         ("1 / 0", "`ZeroDivisionError: division by zero`"),
-        ("exit(3)", "`SystemExit: 3`"),
+        ("raises(SystemExit(3))", "`SystemExit: 3`"),
         ("deep()", "`RecursionError: "),
         ("'x' * 1000 + 1", "`TypeError: "),
-        ("own()", "`KeyError: 'size'`"),
+        ("raises(KeyError('size'))", "`KeyError: 'size'`"),
     ],
 )
 def test_what_an_expression_raises_is_one_line(expression: str, problem: str) -> None:
-    def deep() -> Any:
-        return deep()
-
-    def own() -> Any:
-        return dict[str, int]()["size"]
-
-    verdict = against(expression, odd=Odd(), deep=deep, exit=raise_exit, own=own)
+    errors = {"SystemExit": SystemExit, "KeyError": KeyError}
+    verdict = against(expression, odd=Odd(), raises=raises, deep=deep, **errors)
     assert not verdict.passed
     assert verdict.problem.startswith(problem), verdict.problem
     assert len(verdict.problem.splitlines()) == 1
     assert len(verdict.problem) < 200
-
-
-def raise_exit(status: int) -> None:
-    raise SystemExit(status)
 
 
 def test_a_call_that_failed_or_was_rejected_was_not_called() -> None:
