@@ -208,29 +208,21 @@ def test_the_names_that_are_selected_have_no_order() -> None:
 
 
 def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> None:
-    kitchen = {"potato": Potato(), "sink": Sink()}
-    session = Session(
-        Toolbox(Potato, Oven, Fries), "person", scheme="current", inputs=kitchen, approve="all"
-    )
+    options: Any = {"scheme": "current", "approve": "all"}
+    inputs = {"potato": Potato(), "sink": Sink()}
+    session = Session(Toolbox(Potato, Oven, Fries), "person", inputs=inputs, **options)
     session.ask("Rinse it.").run()
-    session.reply("", ("_use_Sink", {"id": "Sink#1"})).run().reply(
-        "", ("_saveAs", {"name": "basin"})
-    ).run()
-    session.reply("", ("_use_Potato", {"id": "Potato#1"})).run()
+    uses = {"_use_Sink": {"id": "Sink#1"}, "_saveAs": {"name": "basin"}}
+    for written in {**uses, "_use_Potato": {"id": "Potato#1"}}.items():
+        session.reply("", written).run()
     call = Call("c", "Potato_rinse", {"sink": "$basin"})
     guess = Guess("Potato_rinse", {"sink": "Sink#1"})
-    one = beside(guess, call, here=session.cursor)
-    assert points(one) == (3, 3)
+    assert points(beside(guess, call, here=session.cursor)) == (3, 3)
 
 
 def test_a_definition_fills_in_for_both_alike() -> None:
-    function = {
-        "name": "book",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "nights": {"type": "integer"}},
-        },
-    }
+    properties = {"city": {"type": "string"}, "nights": {"type": "integer"}}
+    function = {"name": "book", "parameters": {"type": "object", "properties": properties}}
     book = from_definition({"tool": {"function": function}, "defaults": {"nights": "@default 2"}})
     here = Session(Toolbox(book), scheme="flat").ask("A room.").cursor
     call = Call("c", "book", {"city": "Bronx"})
