@@ -210,7 +210,7 @@ def deep() -> Any:
     ],
 )
 def test_what_an_expression_raises_is_one_line(expression: str, problem: str) -> None:
-    errors = {"SystemExit": SystemExit, "KeyError": KeyError}
+    errors: dict[str, Any] = {"SystemExit": SystemExit, "KeyError": KeyError}
     verdict = against(expression, odd=Odd(), raises=raises, deep=deep, **errors)
     assert not verdict.passed
     assert verdict.problem.startswith(problem), verdict.problem
