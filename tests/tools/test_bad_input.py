@@ -239,8 +239,7 @@ def test_what_python_has_for_data_is_written_as_json_in_arguments() -> None:
 
     day = datetime.date(2030, 5, 1)
     arguments = {"day": pd.Timestamp(day), "boxes": [Box(day, [1])], "count": np.int64(3)}
-    model = Scripted([("pack", {**arguments, "share": Decimal("1.50")}), "done"])
-    session = Session(Toolbox(pack), model, scheme="flat", approve="all").tell("go")
+    session = opened(pack, calls=[("pack", {**arguments, "share": Decimal("1.50")})])
     assert session.calls[0].result == "2030-05-01 [1] 3 1.5"
     edited = session.edit("call_1", boxes=[Box(day, [4])], share=np.float32(0.25)).run()
     assert edited.calls[0].result == "2030-05-01 [4] 3 0.25"
