@@ -235,10 +235,14 @@ def test_the_first_that_does_not_hold_is_told_and_what_holds_before_it() -> None
     assert verdict.fails.sentence == "Check 2"
 
 
-def test_without_a_session_it_says_what_to_do() -> None:
+def test_without_a_session_or_its_values_it_says_what_to_do() -> None:
     problem = "there is no session yet: run the cell that begins with %%toolchat"
     assert against("session.outputs", session=None).problem == problem
     assert against("fries == 1", session=None, fries=1).passed
+    loaded = Session.here(Session(BOX, None, scheme="flat", inputs=INPUTS).cursor, "")
+    loaded.ask("Go.").cursor.context.values.by_digest.clear()
+    verdict = against("not session['Potato#1'].peeled", session=loaded)
+    assert verdict.problem == "its value is not in this kernel: run the cells above first"
 
 
 def test_a_variable_called_session_is_not_the_session_that_is_checked() -> None:
@@ -248,27 +252,18 @@ def test_a_variable_called_session_is_not_the_session_that_is_checked() -> None:
     assert verdict.problem == "there is no session `mine` yet"
 
 
-def test_values_that_are_not_in_this_kernel_are_asked_for() -> None:
-    loaded = Session.here(Session(BOX, None, scheme="flat", inputs=INPUTS).cursor, "")
-    loaded.ask("Go.").cursor.context.values.by_digest.clear()
-    verdict = against("not session['Potato#1'].peeled", session=loaded)
-    assert verdict.problem == "its value is not in this kernel: run the cells above first"
-
-
 # -- copies, and the time limit ------------------------------------------------------------------
 
 
 def test_a_check_changes_no_variable_and_no_object() -> None:
     numbers = [1, 2]
-    assert not against("numbers.clear()", numbers=numbers).passed
-    assert numbers == [1, 2]
     before = COOKED.head, COOKED.calls[2].arguments["shape"], len(COOKED.journal)
     for change in (
-        "session.calls[2].arguments.update(shape='SLICES')",
-        "session.ask('More.')",
-        "other.ask('More.')",
+        *("numbers.clear()", "session.calls[2].arguments.update(shape='SLICES')"),
+        *("session.ask('More.')", "other.ask('More.')"),
     ):
-        against(change, other=COOKED)
+        against(change, other=COOKED, numbers=numbers)
+    assert numbers == [1, 2]
     assert (COOKED.head, COOKED.calls[2].arguments["shape"], len(COOKED.journal)) == before
     assert COOKED.outputs["fries"].food == "fries: sticks"
 
@@ -526,8 +521,8 @@ def test_an_edit_too_many_is_seen(kernel: Kernel) -> None:
 
 
 def test_another_call_can_be_seeded_and_a_replay_says_it_again(kernel: Kernel) -> None:
-    other = SPOT.replace('In call 3, `shape="SLICES"`', "In call 2, `Potato_rinse(sink='Sink#1')`")
-    kernel.write("spot", other)
+    other = "In call 2, `Potato_rinse(sink='Sink#1')`"
+    kernel.write("spot", SPOT.replace('In call 3, `shape="SLICES"`', other))
     session = kernel.run(SPOT_LINE)
     assert [call.tool for call in session.calls[:2]] == ["Potato_rinse"] * 2
     assert [call.status for call in session.calls[2:]] == ["failed"] * 4
@@ -537,12 +532,13 @@ def test_another_call_can_be_seeded_and_a_replay_says_it_again(kernel: Kernel) -
 
 
 def test_an_exercise_that_replays_can_be_begun_again(kernel: Kernel) -> None:
-    for name, fresh in (("", ""), ("-n mine ", ""), ("", " --fresh"), ("-n mine ", " --fresh")):
-        chosen = parse_options(f"{name}--replay exercises/spot.md {OPEN}{fresh}")
-        opened = kernel.cells.session(chosen, kernel.variables)
-        begun = kernel.cells.keep(add_prompt(opened, "Fries, please.", chosen.fresh).run())
-        assert begun.outputs["fries"].food == "fries: slices"
-        assert len(begun.calls) == 6
+    for line in (SPOT_LINE, f"-n mine {SPOT_LINE}"):
+        for options in (line, f"{line} --fresh"):
+            chosen = parse_options(options)
+            opened = kernel.cells.session(chosen, kernel.variables)
+            begun = kernel.cells.keep(add_prompt(opened, "Fries, please.", chosen.fresh).run())
+            assert begun.outputs["fries"].food == "fries: slices"
+            assert len(begun.calls) == 6
 
 
 def test_a_recording_with_an_error_still_says_where_the_lesson_differs(kernel: Kernel) -> None:
