@@ -39,7 +39,7 @@ class Kernel:
         said = add_prompt(session, filled_prompt(text, session, self.variables), chosen.fresh)
         return self.cells.keep(said.run())
 
-    def line(self, text: str) -> Session | None:
+    def line(self, text: str) -> Any:
         made = carry_out(split(text), self.cells, {})
         return self.cells.keep(made) if isinstance(made, Session) else None
 
@@ -54,7 +54,8 @@ def kernel() -> Kernel:
     return Kernel(Cells(), variables)
 
 
-OPEN = "-n a -m m -t Potato -i potato sink --scheme flat"
+UNNAMED = "-m m -t Potato -i potato sink --scheme flat"
+OPEN = f"-n a {UNNAMED}"
 
 
 def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) -> None:
@@ -62,6 +63,10 @@ def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) ->
     later = kernel.run("-n a --approve none", "Again.")
     assert [call.status for call in later.calls] == ["succeeded", "proposed"]
     assert later.state.opened.scheme == "flat"
+    kernel.cells.keep(later.decide(later.pending[0], "reject").run())
+    kernel.variables["other"] = Scripted([*[""] * 4, ("Potato_peel", {}), "done"])
+    other = kernel.run("-n a -m other --approve all", "Peel.")
+    assert other.calls[-1].status == "succeeded"
 
 
 class Pot:
@@ -85,13 +90,17 @@ def test_a_name_of_data_in_a_prompt_is_its_text_with_and_without_an_input(kernel
     kernel.variables |= {"content": "I'm a strawberry!", "limit": 3, "rows": [1, 2]}
     text = "Read {content} {limit} times, and {rows}."
     without = kernel.run(f"{OPEN} --approve all", text)
-    given = kernel.run("-n b -m m -t Potato -i content limit:often rows --approve all", text)
+    line = "-n b -m m -t Potato --scheme flat -i content limit:often rows --approve all"
+    given = kernel.run(line, text)
     asked = "Read I'm a strawberry! 3 times, and [1, 2]."
     assert without.state.prompt == given.state.prompt == asked
-    assert (
-        '- str#1: "I\'m a strawberry!" (content)' in given.requests[0].request.tools[0].description
-    )
-    assert "- int#1: 3 (often)" in given.requests[0].request.tools[0].description
+    description = given.requests[0].request.system
+    assert '- str#1: "I\'m a strawberry!" (content)' in description
+    assert "- int#1: 3 (often)" in description
+    kernel.variables["content"] = "second"
+    later = kernel.run("-n b -i content", "Again.")
+    assert '- str#2: "second" (content)' in later.requests[-1].request.system
+    assert (later["str#1"], later["str#2"]) == ("I'm a strawberry!", "second")
 
 
 def test_a_bound_method_is_a_tool_of_a_cell(kernel: Kernel) -> None:
@@ -99,15 +108,6 @@ def test_a_bound_method_is_a_tool_of_a_cell(kernel: Kernel) -> None:
     assert session.cursor.context.toolbox.names == ("peel",)
     with pytest.raises(UsageError, match=r"no variable potato\.peal"):
         kernel.run("-m m -t potato.peal")
-
-
-def test_a_later_cell_shows_the_new_value_of_an_input(kernel: Kernel) -> None:
-    kernel.variables["content"] = "first"
-    kernel.run("-n b -m m -t Potato -i content --approve all --scheme flat")
-    kernel.variables["content"] = "second"
-    later = kernel.run("-n b -i content", "Again.")
-    assert '- str#2: "second" (content)' in later.requests[-1].request.system
-    assert (later["str#1"], later["str#2"]) == ("first", "second")
 
 
 @dataclass
@@ -118,9 +118,8 @@ class Guest:
 def test_a_line_names_lists_and_records_as_outputs(kernel: Kernel) -> None:
     saved = {"names": ["a"], "guests": [{"name": "Ann"}], "table": {"x": "1"}, "n": "2"}
     kernel.variables |= {"Guest": Guest, "m": Scripted([("save", saved)])}
-    session = kernel.run(
-        "-n b -m m -o names:list[str] guests:list[Guest]:people 'table:dict[str, int]' n:int|None"
-    )
+    outputs = "names:list[str] guests:list[Guest]:people 'table:dict[str, int]' n:int|None"
+    session = kernel.run(f"-n b -m m -o {outputs}")
     assert session.calls[0].error == ""
     assert session.outputs == {"names": ["a"], "guests": [Guest("Ann")], "table": {"x": 1}, "n": 2}
 
@@ -134,9 +133,7 @@ def test_an_output_of_an_unknown_type_is_refused_in_a_line(kernel: Kernel, kind:
 
 
 @pytest.mark.parametrize("kind", ["Pot", "Pot.Pot"])
-def test_a_module_that_is_called_as_the_type_that_it_holds_is_not_in_its_way(
-    kernel: Kernel, kind: str
-) -> None:
+def test_a_module_named_as_the_type_in_it_is_not_in_its_way(kernel: Kernel, kind: str) -> None:
     module = ModuleType("Pot")
     vars(module)["Pot"] = Pot
     script = Scripted([("fill", {"pot": "Pot#1"}), ("save", {"full": "Pot#1"})])
@@ -145,12 +142,6 @@ def test_a_module_that_is_called_as_the_type_that_it_holds_is_not_in_its_way(
     assert isinstance(made.outputs["full"], Pot)
     with pytest.raises(UsageError, match="no type fill"):
         kernel.run("-m m -t fill -i pot -o full:fill --scheme flat")
-
-
-def test_another_model_continues_with_the_same_tools(kernel: Kernel) -> None:
-    kernel.run(f"{OPEN} --approve all")
-    kernel.variables["other"] = Scripted(["", "", ("Potato_peel", {}), "done"])
-    assert [call.status for call in kernel.run("-n a -m other", "Peel.").calls] == ["succeeded"] * 2
 
 
 @pytest.mark.parametrize("line", ["-n a", "-n a --jobs 2", "-n a -t fill"])
@@ -166,16 +157,12 @@ def test_a_later_cell_counts_on_the_same_budget(kernel: Kernel, line: str) -> No
     assert other.calls[-1].status == "succeeded"
 
 
-def test_an_input_that_is_named_again_is_the_same_object(kernel: Kernel) -> None:
+def test_an_input_that_is_named_again_is_the_same_object_unless_it_changed(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
     later = kernel.run("-n a -i potato", "Again.")
     assert [name for name, _ in later.state.opened.inputs] == ["potato", "sink"]
     assert later.objects.count("Potato#1") == 1
     assert filled_prompt("{potato}", later, kernel.variables) == "Potato#1"
-
-
-def test_an_input_that_holds_something_else_since_is_another_object(kernel: Kernel) -> None:
-    kernel.run(f"{OPEN} --approve all")
     kernel.variables["potato"] = Potato(rinsed=True, cut="STICKS")
     later = kernel.run("-n a -i potato", "Look at {potato}.")
     assert later[filled_prompt("{potato}", later, kernel.variables)].cut == "STICKS"
@@ -190,7 +177,7 @@ def test_an_input_that_holds_something_else_since_is_another_object(kernel: Kern
         ("Peel {SINK}.", r"`SINK`\. Did you mean {sink}\?"),
     ],
 )
-def test_a_mistyped_name_in_a_prompt_fails_before_anything_runs(
+def test_a_mistyped_name_fails_before_anything_runs(
     kernel: Kernel, text: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message) as failed:
@@ -214,26 +201,19 @@ def test_other_braces_stay_text(kernel: Kernel, text: str) -> None:
     assert filled_prompt(text, session, {**kernel.variables, "Out": {}, "_potatos": 1}) == text
 
 
-def test_a_cell_that_runs_again_adds_nothing_and_asks_nobody(kernel: Kernel) -> None:
-    line = OPEN.replace("-n a ", "")
-    first = kernel.run(line)
-    done = kernel.cells.keep(first.decide("call_1").run())
+def approved(kernel: Kernel, options: str = "", text: str = "Go.") -> Session:
+    """Return the session of a cell whose call a person approved."""
+    return kernel.cells.keep(kernel.run(f"{UNNAMED}{options}", text).decide("call_1").run())
+
+
+def test_a_cell_that_runs_again_adds_nothing_unless_it_is_fresh(kernel: Kernel) -> None:
+    done = approved(kernel)
     count = len(done.journal)
-    again = kernel.run(line)
+    again = kernel.run(UNNAMED)
     assert (again.head, len(again.journal)) == (done.head, count)
-
-
-def test_fresh_asks_again(kernel: Kernel) -> None:
-    line = OPEN.replace("-n a ", "")
-    kernel.cells.keep(kernel.run(line).decide("call_1").run())
-    assert [call.status for call in kernel.run(f"{line} --fresh").calls] == ["proposed"]
-
-
-def test_a_cell_continues_with_what_was_asked_last_where_that_was_fresh(kernel: Kernel) -> None:
-    line = OPEN.replace("-n a ", "")
-    kernel.cells.keep(kernel.run(line).decide("call_1").run())
-    fresh = kernel.cells.keep(kernel.run(f"{line} --fresh").decide("call_1").run())
-    again = kernel.run(line)
+    assert [call.status for call in kernel.run(f"{UNNAMED} --fresh").calls] == ["proposed"]
+    fresh = approved(kernel, " --fresh")
+    again = kernel.run(UNNAMED)
     assert (again.head, again.pending) == (fresh.head, ())
 
 
@@ -245,22 +225,21 @@ def test_a_cell_continues_with_the_last_run_that_has_a_reply(kernel: Kernel) -> 
             raise ModelError("offline")
         return script(request)
 
-    kernel.variables["m"], line = model, OPEN.replace("-n a ", "")
-    done = kernel.cells.keep(kernel.run(line).decide("call_1").run())
+    kernel.variables["m"] = model
+    done = approved(kernel)
     is_offline = True
     with pytest.raises(ModelError):
-        kernel.run(f"{line} --fresh")
-    assert kernel.run(line).head == done.head
+        kernel.run(f"{UNNAMED} --fresh")
+    assert kernel.run(UNNAMED).head == done.head
 
 
 def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel: Kernel) -> None:
-    line = OPEN.replace("-n a ", "")
-    kernel.run(f"{line} --approve all")
-    assert [call.status for call in kernel.run(f"{line} --approve ask").calls] == ["proposed"]
+    kernel.run(f"{UNNAMED} --approve all")
+    assert [call.status for call in kernel.run(f"{UNNAMED} --approve ask").calls] == ["proposed"]
 
 
 @pytest.mark.parametrize("text", ["Bearer {held}", "{api_key}"])
-def test_a_secret_stays_out_of_the_prompt(
+def test_no_secret_is_in_a_prompt(
     kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
@@ -272,25 +251,21 @@ def test_a_secret_stays_out_of_the_prompt(
 def test_a_cell_whose_prompt_holds_a_secret_runs_again_and_adds_nothing(
     kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
-    line = OPEN.replace("-n a ", "")
-    first = kernel.run(line, "Log in with canary-0123456789.")
-    done = kernel.cells.keep(first.decide("call_1").run())
+    secret = "canary-0123456789"
+    monkeypatch.setenv("SOME_TOKEN", secret)
+    done = approved(kernel, text=f"Log in with {secret}.")
     count = len(done.journal)
-    again = kernel.run(line, "Log in with canary-0123456789.")
+    again = kernel.run(UNNAMED, f"Log in with {secret}.")
     assert (again.head, len(again.journal)) == (done.head, count)
-    assert "canary-0123456789" not in done.journal.dumps()
+    assert secret not in done.journal.dumps()
     # What stands for nothing is another prompt.
-    other = kernel.run(line, "Log in with {secret:SOME_TOKEN}.")
-    assert other.head != done.head
+    assert kernel.run(UNNAMED, "Log in with {secret:SOME_TOKEN}.").head != done.head
 
 
-def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
-    kernel: Kernel, tmp_path: Path
-) -> None:
+def test_a_named_session_that_is_not_kept_is_noted_once(kernel: Kernel, tmp_path: Path) -> None:
     for name in ("a", "a", ""):
         kernel.cells.warn_not_on_disk(name)
-        kernel.run(f"{OPEN} --approve all" if name else OPEN.replace("-n a ", ""))
+        kernel.run(f"{OPEN} --approve all" if name else UNNAMED)
     (note,) = kernel.cells.notes()
     assert "session 'a' ends with the kernel; _.save('a.jsonl')" in note
     known = Cells(str(tmp_path / "a.ipynb"))
@@ -298,17 +273,16 @@ def test_a_session_with_a_name_that_is_not_kept_is_said_to_be_so_once(
     assert known.notes() == []
 
 
-def test_what_is_to_be_said_of_a_journal_is_said_once(
+def test_a_note_about_a_journal_is_given_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     ours, theirs = Cells("/a.ipynb"), Cells("/a.ipynb")
-    ours.journal("x")
-    theirs.journal("x")
+    for cells in (ours, theirs):
+        cells.journal("x")
     assert ours.notes() == []
-    assert [note.partition(",")[0] for note in theirs.notes()] == [
-        "Another kernel writes this session"
-    ]
+    (note,) = theirs.notes()
+    assert note.startswith("Another kernel writes this session,")
     assert theirs.notes() == []
     ours.close()
 
@@ -316,35 +290,24 @@ def test_what_is_to_be_said_of_a_journal_is_said_once(
 # -- lines --------------------------------------------------------------------------------
 
 
-def test_a_word_that_names_no_call_is_the_reason_for_the_call_that_waits(kernel: Kernel) -> None:
-    kernel.run(OPEN)
-    after = kernel.line("reject it's too dirty")
-    assert after is not None
-    assert after.state.call("call_1").decided.reason == "it's too dirty"  # type: ignore[union-attr]
-
-
-def test_an_edit_without_a_call_is_for_the_one_that_waits(kernel: Kernel) -> None:
+def test_a_line_without_a_call_is_for_the_one_that_waits(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted([("Potato_slice", {"shape": "STICKS"}), "done"])
     kernel.variables["potato"] = Potato(peeled=True)
     kernel.run(OPEN)
-    after = kernel.line("edit shape=SLICES")
-    assert after is not None
-    assert after["Potato#2"].cut == "SLICES"
+    assert kernel.line("edit shape=SLICES")["Potato#2"].cut == "SLICES"
+    kernel.run(f"{OPEN} --fresh")
+    call = kernel.line("reject it's too dirty").state.call("call_1")
+    assert call.decided.reason == "it's too dirty"
 
 
-def test_calls_are_named_by_number_everywhere(kernel: Kernel) -> None:
+def test_calls_are_named_by_number_everywhere_and_a_fresh_replay_by_none(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
+    statuses = [call.status for call in kernel.line("replay --fresh").calls]
+    assert statuses == ["succeeded"]
     for line in ("replay 1", "fork 1", "edit 1 sink=Sink#1"):
         assert kernel.line(line) is not None
     with pytest.raises(UsageError, match="no call '7'"):
         kernel.line("fork 7")
-
-
-def test_a_fresh_replay_is_no_calls_name(kernel: Kernel) -> None:
-    kernel.run(f"{OPEN} --approve all")
-    after = kernel.line("replay --fresh")
-    assert after is not None
-    assert [call.status for call in after.calls] == ["succeeded"]
 
 
 @pytest.mark.parametrize(
@@ -377,9 +340,7 @@ def shelf(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 ALL = f"{OPEN} --approve all"
 
 
-def test_a_recording_stands_beside_its_notebook_and_is_said_again(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_recording_beside_its_notebook_is_replayed(shelf: Kernel, tmp_path: Path) -> None:
     first = shelf.run(f"{ALL} --record takes/one.jsonl")
     assert (tmp_path / "work" / "takes" / "one.jsonl").is_file()
     for name, who in ("b", "--replay takes/one.jsonl"), ("c", "-m recorded:takes/one.jsonl"):
@@ -387,12 +348,9 @@ def test_a_recording_stands_beside_its_notebook_and_is_said_again(
         assert (again.text, again.calls) == (first.text, first.calls)
 
 
-def test_a_recording_makes_no_folder_outside_of_its_notebooks(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_recording_makes_no_folder_outside_the_notebooks(shelf: Kernel, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"there is no folder .*; make it first"):
         shelf.run(f"{ALL} --record ../takes/one.jsonl")
-    assert not (tmp_path / "takes").exists()
     (tmp_path / "takes").mkdir()
     shelf.run(f"{ALL} --record ../takes/one.jsonl")
     assert (tmp_path / "takes" / "one.jsonl").is_file()
@@ -408,17 +366,13 @@ def test_a_recording_makes_no_folder_outside_of_its_notebooks(
         ("-n b -m recorded:no.jsonl", "there is no recording no.jsonl"),
     ],
 )
-def test_what_cannot_be_recorded_or_said_again_is_said_at_once(
-    shelf: Kernel, line: str, said: str
-) -> None:
+def test_what_cannot_be_recorded_is_said_at_once(shelf: Kernel, line: str, said: str) -> None:
     shelf.run(ALL)
     with pytest.raises(UsageError, match=said):
         shelf.run(f"-n a {line}")
 
 
-def test_a_later_cell_continues_recording_and_another_model_is_not_recorded(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_later_cell_records_and_another_model_does_not(shelf: Kernel, tmp_path: Path) -> None:
     tape = tmp_path / "work" / "one.jsonl"
     shelf.run(f"{ALL} --record one.jsonl")
     shelf.run("-n a", "Again.")
@@ -427,7 +381,7 @@ def test_a_later_cell_continues_recording_and_another_model_is_not_recorded(
     assert tape.read_text().count("\n") == 4
 
 
-def test_a_cell_that_runs_again_in_a_new_kernel_adds_nothing_to_its_recording(
+def test_a_cell_in_a_new_kernel_adds_nothing_to_its_recording(
     shelf: Kernel, tmp_path: Path
 ) -> None:
     line = f"{ALL} --record one.jsonl"
@@ -448,13 +402,10 @@ def test_a_torn_recording_is_said_to_be_torn_once(shelf: Kernel, tmp_path: Path)
     shelf.run(f"{ALL} --record one.jsonl")
     tape = tmp_path / "work" / "one.jsonl"
     tape.write_bytes(tape.read_bytes()[:-9])
-    shelf.cells.session(
-        parse_options(f"{ALL} --replay one.jsonl".replace("-m m ", "")), shelf.variables
-    )
-    assert shelf.cells.notes() == [
-        "the last line of one.jsonl is torn and is left out; 1 turn before it is whole"
-    ]
-    assert shelf.cells.notes() == []
+    line = f"{ALL} --replay one.jsonl".replace("-m m ", "")
+    shelf.cells.session(parse_options(line), shelf.variables)
+    torn = "the last line of one.jsonl is torn and is left out; 1 turn before it is whole"
+    assert [shelf.cells.notes(), shelf.cells.notes()] == [[torn], []]
 
 
 # -- a new kernel -----------------------------------------------------------------------------
@@ -472,8 +423,7 @@ def test_a_new_kernel_continues_at_the_call_that_waits(kernel: Kernel, notebook:
     kernel.cells.close()
     kernel.cells = Cells(notebook)
     again = kernel.run(OPEN)
-    assert again.head == waits.head
-    assert [call.id for call in again.pending] == ["call_1"]
+    assert (again.head, [call.id for call in again.pending]) == (waits.head, ["call_1"])
     assert again.decide("call_1").run().text == "one"
 
 
@@ -496,9 +446,7 @@ def test_a_session_that_rests_on_disk_is_told_before_its_cell_runs(
             kernel.line(line)
 
 
-def test_a_disk_that_is_full_refuses_the_call_and_the_next_cell_continues(
-    kernel: Kernel, notebook: str
-) -> None:
+def test_a_full_disk_refuses_the_call_and_is_noted_meanwhile(kernel: Kernel, notebook: str) -> None:
     full = Full()
     kernel.cells = Cells(notebook, files=full)
     session = kernel.run(OPEN)
@@ -506,16 +454,6 @@ def test_a_disk_that_is_full_refuses_the_call_and_the_next_cell_continues(
     with pytest.raises(NotKept, match="the disk is full; the call did not run"):
         session.decide("call_1")
     assert [call.status for call in session.calls] == ["proposed"]
-    full.room = 1 << 20
-    assert kernel.cells.keep(session.decide("call_1").run()).calls[0].status == "succeeded"
-    assert kernel.cells.notes() == []
-
-
-def test_what_is_not_on_disk_is_said_for_as_long_as_it_is_so(kernel: Kernel, notebook: str) -> None:
-    full = Full()
-    kernel.cells = Cells(notebook, files=full)
-    session = kernel.run(OPEN)
-    full.room = 0
     session.decide("call_1", "reject").run()
     for _ in range(2):
         assert [note[:16] for note in kernel.cells.notes()] == ["Not on disk sinc"]
@@ -553,19 +491,13 @@ def prompts(session: Session) -> list[str]:
     return [entry.event.text.strip() for entry in path if isinstance(entry.event, Asked)]
 
 
-def test_a_cell_that_is_run_again_begins_where_its_prompt_was_said(kernel: Kernel) -> None:
+def test_a_cell_run_again_begins_at_its_prompt_with_its_present_options(kernel: Kernel) -> None:
     kernel.variables["m"] = Scripted(["one", "two", "three"])
     kernel.run(OPEN, "First.")
     wrong = kernel.run("-n a", "Then.")
     fresh = kernel.run("-n a --fresh", "Then.")
     assert prompts(wrong) == prompts(fresh) == ["First.", "Then."]
     assert {fresh.head, wrong.head} == {*fresh.journal.leaves()}
-
-
-def test_a_cell_that_is_run_again_has_the_options_that_it_says_now(kernel: Kernel) -> None:
-    kernel.variables["m"] = Scripted(["one", "two", "three"])
-    kernel.run(OPEN, "First.")
-    kernel.run("-n a", "Then.")
     fresh = kernel.run("-n a --fresh --system Slowly.", "Then.")
     assert prompts(fresh) == ["First.", "Then."]
     assert fresh.state.opened.system == "Slowly."

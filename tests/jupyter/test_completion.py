@@ -39,9 +39,7 @@ def completions(kernel: BlockingKernelClient, code: str) -> list[str]:
     return list(kernel.complete(code, reply=True, timeout=60)["content"]["matches"])
 
 
-def test_an_option_says_what_it_takes_and_what_it_is_without_it(
-    kernel: BlockingKernelClient,
-) -> None:
+def test_an_option_says_what_it_takes_and_its_default(kernel: BlockingKernelClient) -> None:
     assert help_at(kernel, CELL, "--approve").startswith("--approve ask|read-only|all|none")
     assert "(default ask)" in help_at(kernel, CELL, "--appr")
     assert help_at(kernel, CELL, "--approve ask") == help_at(kernel, CELL, "--approve")
@@ -59,11 +57,6 @@ def test_the_magic_itself_says_all_of_its_options(kernel: BlockingKernelClient) 
     assert "--max-turns" in asked[0]["data"]["text/plain"]
 
 
-def test_other_cells_are_told_what_they_were_told_before(kernel: BlockingKernelClient) -> None:
-    assert "Weigh a potato." in help_at(kernel, "weigh(1)", "weigh")
-    assert help_at(kernel, "nothing_of_that_name", "nothing") == ""
-
-
 def test_objects_and_tools_of_the_session_say_what_they_are(kernel: BlockingKernelClient) -> None:
     ask = "%%toolchat -m scripted:kitchen -t Potato -i potato --approve none --no-wait\nPeel it."
     kernel.execute_interactive(ask, allow_stdin=False, timeout=60)
@@ -73,21 +66,24 @@ def test_objects_and_tools_of_the_session_say_what_they_are(kernel: BlockingKern
     assert told.startswith("Potato_peel(Potato)\nTake the skin off.\n  Potato: ")
 
 
-def test_options_values_and_types_complete(kernel: BlockingKernelClient) -> None:
-    assert completions(kernel, "%%toolchat --appr") == ["--approve"]
-    assert completions(kernel, "%%toolchat --approve r") == ["read-only"]
-    assert completions(kernel, "%%toolchat -t Ov") == ["Oven"]
-    assert completions(kernel, "%%toolchat -o fries:Pot") == ["fries:Potato"]
-    assert completions(kernel, "%%toolchat -o names:li") == ["names:list["]
-    assert completions(kernel, "%%toolchat -o names:list[s") == [
-        "names:list[set[",
-        "names:list[str",
-    ]
-    assert completions(kernel, "%%toolchat -o names:dict[str,Pot") == ["names:dict[str,Potato"]
-    assert completions(kernel, "%%toolchat\nPeel {pot") == ["potato}"]
+@pytest.mark.parametrize(
+    ("written", "completed"),
+    [
+        *((" --appr", "--approve"), (" --approve r", "read-only"), (" -t Ov", "Oven")),
+        *((" -o fries:Pot", "fries:Potato"), (" -o names:li", "names:list[")),
+        (" -o names:list[s", "names:list[set[ names:list[str"),
+        *((" -o names:dict[str,Pot", "names:dict[str,Potato"), ("\nPeel {pot", "potato}")),
+    ],
+)
+def test_options_values_and_types_complete(
+    kernel: BlockingKernelClient, written: str, completed: str
+) -> None:
+    assert completions(kernel, f"%%toolchat{written}") == completed.split()
 
 
 def test_without_the_extension_the_kernel_is_as_it_was(kernel: BlockingKernelClient) -> None:
+    assert "Weigh a potato." in help_at(kernel, "weigh(1)", "weigh")
+    assert help_at(kernel, "nothing_of_that_name", "nothing") == ""
     kernel.execute_interactive("%unload_ext jupyter_toolcall", timeout=60)
     assert help_at(kernel, CELL, "--approve") == ""
     assert "Weigh a potato." in help_at(kernel, "weigh(1)", "weigh")

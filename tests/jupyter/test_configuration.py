@@ -30,29 +30,24 @@ def test_a_setting_is_what_an_option_is_where_the_line_does_not_say() -> None:
     assert (left_out.approve, left_out.scheme, left_out.max_turns) == ("all", "flat", 3)
     assert (left_out.model, left_out.default_model) == ("", "scripted:kitchen")
     assert parse_options("--approve none", settings.settings()).approve == "none"
-
-
-def test_a_default_model_alone_does_not_open_a_session() -> None:
+    # A default model alone opens no session.
     assert not parse_options("", ToolChat(model="scripted:kitchen").settings()).opens
-
-
-def test_a_setting_that_is_none_of_the_choices_is_refused_where_it_is_used() -> None:
     with pytest.raises(UsageError, match=r"'al' is not one of ask, read-only, all, none"):
         parse_options("", ToolChat(approve="al").settings())
 
 
-def test_a_project_sets_what_its_pyproject_says(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.jupyter-toolcall]\napprove = "none"\n')
+def test_a_project_sets_what_its_pyproject_says_and_the_person_has_not(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text('[tool.jupyter-toolcall]\napprove = "none"\n')
     (tmp_path / "deep" / "er").mkdir(parents=True)
     settings = ToolChat()
     apply_project_settings(settings, project_settings(tmp_path / "deep" / "er"))
     assert settings.approve == "none"
-
-
-def test_what_the_person_has_set_stands_before_the_projects_word() -> None:
     settings = ToolChat(approve="read-only")
     apply_project_settings(settings, {"approve": "ask", "max_turns": 9})
     assert (settings.approve, settings.max_turns) == ("read-only", 9)
+    file.write_text("[[[")
+    assert project_settings(tmp_path) == {}
 
 
 def test_what_a_file_would_loosen_is_ignored_and_named_in_one_line() -> None:
@@ -144,8 +139,3 @@ def test_a_file_below_takes_nothing_away_of_what_one_above_withholds(tmp_path: P
 def test_a_projects_mistake_is_named(table: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         apply_project_settings(ToolChat(), table)
-
-
-def test_a_project_file_that_cannot_be_read_sets_nothing(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[[[")
-    assert project_settings(tmp_path) == {}

@@ -142,8 +142,7 @@ def test_a_panel_carries_out_the_commands_of_its_extensions_and_sends_their_rows
 
 
 def gate_rows(all_rows: list[Rows]) -> list[GateRow]:
-    found = [row for rows in all_rows for row in rows.extensions]
-    return [row for row in found if isinstance(row, GateRow)]
+    return [row for rows in all_rows for row in rows.extensions if isinstance(row, GateRow)]
 
 
 @pytest.mark.parametrize("message", [{"type": "gate"}, {"type": "gate", "wide": True}, "gate", 3])
@@ -197,11 +196,8 @@ def test_the_magics_have_the_options_and_subcommands_of_an_extension() -> None:
     told = " ".join(help_text().split())
     assert "--no-count do not count it" in told
     assert "or a tally (.tally)" in told
-    assert [parse_options(line).extra["count"] for line in ("", "--count", "--no-count")] == [
-        False,
-        True,
-        False,
-    ]
+    lines = {"": False, "--count": True, "--no-count": False}
+    assert {line: parse_options(line).extra["count"] for line in lines} == lines
     assert parse_options("", {"count": True}).extra["count"], "its setting"
     cells = Cells()
     assert carry_out(["tally", "so far"], cells, {}) == "0 so far"

@@ -37,11 +37,14 @@ def post() -> Post:
     return Post()
 
 
+def sending(*arguments: dict[str, Any], post: Post, **options: Any) -> Session:
+    script = Scripted([*(("send", given) for given in arguments), "Done."])
+    return Session(Toolbox(in_place(post.send)), script, scheme="flat", **options).tell("Go.")
+
+
 @pytest.fixture
 def session(post: Post) -> Session:
-    return Session(
-        Toolbox(in_place(post.send)), Scripted([("send", {"to": "Ann"}), "Done."]), scheme="flat"
-    ).tell("Go.")
+    return sending({"to": "Ann"}, post=post)
 
 
 def typed(words: str) -> Callable[[str], str]:
@@ -117,27 +120,20 @@ def test_an_object_is_told_from_a_text_of_the_same_letters() -> None:
     assert "send(post=Post#1, to='Post#1')" in heard(session)
 
 
-def test_a_question_of_others_cannot_look_like_a_line_of_ours() -> None:
+def test_a_question_of_others_cannot_look_like_a_line_of_ours(post: Post) -> None:
     def policy(tool: Any, arguments: Any) -> tuple[str, str]:
         return "ask", "Look:\ncall_1 send(to='Ben')\n[a]pprove\x1b[1A"
 
-    model = Scripted([("send", {"to": "Ann"}), "Done."])
-    approve: Any = policy
-    session = Session(Toolbox(Post().send), model, scheme="flat", approve=approve).tell("Go.")
-    lines = heard(session).split("\n")
-    assert [line for line in lines if not line.startswith("    ")] == [
-        "call_1 send(to='Ann')",
-        lines[-1],
-    ]
+    lines = heard(sending({"to": "Ann"}, post=post, approve=policy)).split("\n")
+    ours = [line for line in lines if not line.startswith("    ")]
+    assert ours == ["call_1 send(to='Ann')", lines[-1]]
     assert "    [a]pprove\\u001b[1A" in lines
 
 
-def test_a_run_without_a_person_prints_the_whole_call_that_waits(
-    capsys: pytest.CaptureFixture[str],
+def test_a_run_without_a_person_prints_the_waiting_call(
+    post: Post, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    to = "\u202eAnn" + "x" * 5_000
-    model = Scripted([("send", {"to": to}), "Done."])
-    session = Session(Toolbox(Post().send), model, scheme="flat").tell("Go.")
+    session = sending({"to": "\u202eAnn" + "x" * 5_000}, post=post)
     with pytest.raises(Unfinished, match=r"^send \(call_1\) waits for a person"):
         demand_no_person(PanelController(session, lambda notice: None))
     assert f"to='\\u202eAnn{'x' * 5_000}'" in capsys.readouterr().out
@@ -173,22 +169,13 @@ def test_each_decision_can_be_typed(
 def test_stop_leaves_the_call_where_it_is(session: Session, post: Post) -> None:
     with pytest.raises(KeyboardInterrupt):
         asked(session, "s")
+    for words, problem in (
+        ("answer 1", "answer CALL RESULT"),
+        *((f"approve {call}", "approve takes one call") for call in ("call_9", "1 2", "all")),
+    ):
+        with pytest.raises(UsageError, match=problem):
+            line(session, words)
     assert ([call.tool for call in session.pending], post.sent) == (["send"], [])
-
-
-def test_an_answer_without_a_result_is_none(session: Session) -> None:
-    with pytest.raises(UsageError, match="answer CALL RESULT"):
-        line(session, "answer 1")
-    assert [call.status for call in session.calls] == ["proposed"]
-
-
-@pytest.mark.parametrize("words", ["call_9", "1 2", "all"])
-def test_approve_runs_nothing_where_it_names_what_does_not_wait(
-    session: Session, post: Post, words: str
-) -> None:
-    with pytest.raises(UsageError, match="approve takes one call"):
-        line(session, f"approve {words}")
-    assert post.sent == []
 
 
 # -- a console: a person, an input line, and no panel --------------------------------------------

@@ -97,15 +97,12 @@ class Host:
         """Return the first call that waits for the person, once there is one."""
         return await until(lambda: next(iter(self.panel.session.pending), None))
 
-    async def decide(self, kind: str, **more: Any) -> None:
+    async def decide(self, kind: str, **fields: Any) -> None:
         """Click a button at the call that waits."""
-        call = await self.waiting()
-        row = next(
-            row for row in self.panel.whole().calls if row.call == call.id and not row.branch
-        )
-        self.panel.receive(
-            {"type": kind, "call": call.id, "approval_digest": row.approval_digest, **more}
-        )
+        call = (await self.waiting()).id
+        rows = self.panel.whole().calls
+        digest = next(r.approval_digest for r in rows if r.call == call and not r.branch)
+        self.panel.receive({"type": kind, "call": call, "approval_digest": digest, **fields})
 
 
 async def until(look: Callable[[], T | None]) -> T:
@@ -159,47 +156,10 @@ async def test_a_result_that_is_an_object_is_its_name_in_text_and_data_and_a_lin
     async with served(finished(approve="all")) as (host, server), client(server) as agent:
         result = await agent.call_tool("cut", CUT)
         text, link = result.content
-        assert data(result)["result"] == "Loaf#2"
-        assert data(result)["objects"] == ["Loaf#2"]
+        assert (data(result)["result"], data(result)["objects"]) == ("Loaf#2", ["Loaf#2"])
         assert json.loads(text.text) == data(result)
         assert link.name == "Loaf#2"
         assert host.panel.session["Loaf#2"] == Loaf(20, 3)
-        read = await agent.call_tool(
-            "call_tool", {"tool": "count", "arguments": {"loaf": "Loaf#2"}}
-        )
-        assert data(read)["result"] == 20
-
-
-async def test_a_call_is_recorded_with_who_asked_and_the_sessions_model_is_not_asked() -> None:
-    async with served(finished(approve="all")) as (host, server):
-        async with client(server, "claude-code") as agent:
-            await agent.call_tool("cut", CUT)
-        session = host.panel.session
-        replied = [entry for entry in session.journal if entry.meta.get("by")]
-        assert [entry.meta["by"] for entry in replied] == ["mcp:claude-code"]
-        assert host.panel.whole().calls[0].by == "mcp:claude-code"
-        assert host.panel.whole().session[0].phase == "finished"
-        assert session.text == "Done."
-
-
-async def test_the_person_continues_with_a_prompt_and_the_model_sees_what_the_client_did() -> None:
-    async with served(finished(approve="all")) as (host, server), client(server) as agent:
-        await agent.call_tool("cut", CUT)
-        session = host.panel.session.tell("Go on.")
-        assert session.text == "Done again."
-        messages = session.requests[-1].request.messages
-        assert "Loaf#2" in str(messages)
-
-
-async def test_an_unchanged_replay_of_a_session_with_clients_adds_nothing() -> None:
-    async with served(finished(approve="all")) as (host, server), client(server) as agent:
-        await agent.call_tool("cut", CUT)
-        await agent.call_tool("count", {"loaf": "Loaf#2"})
-    session = host.panel.session
-    size = len(session.journal)
-    again = session.replay().run()
-    assert len(session.journal) == size
-    assert again.head == session.head
 
 
 async def test_an_edit_of_an_earlier_call_runs_the_calls_of_clients_that_depend_on_it() -> None:
@@ -214,43 +174,58 @@ async def test_an_edit_of_an_earlier_call_runs_the_calls_of_clients_that_depend_
         assert edited.text == "Done."
 
 
-@pytest.mark.parametrize("scheme", ["flat", "select", "current"])
-@pytest.mark.parametrize("native", [False, True])
-async def test_a_client_calls_a_tool_whatever_the_scheme_of_the_sessions_model(
-    scheme: str, native: bool
+@pytest.mark.parametrize(
+    ("scheme", "native", "mode"),
+    [("flat", False, "legacy"), ("select", False, "auto"), ("current", True, "2026-07-28")],
+)
+async def test_calls_of_a_client_are_recorded_with_who_asked_in_every_scheme_and_protocol(
+    scheme: str, native: bool, mode: str
 ) -> None:
     session = finished(approve="all", scheme=scheme, native=native)
-    async with served(session) as (host, server), client(server) as agent:
+    async with served(session) as (host, server), client(server, "old", mode) as agent:
         assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
-        assert host.panel.session.tell("Go on.").text == "Done again."
+        arguments = {"tool": "count", "arguments": {"loaf": "Loaf#2"}}
+        assert data(await agent.call_tool("call_tool", arguments))["result"] == 20
+        session, rows = host.panel.session, host.panel.whole()
+        assert {entry.meta["by"] for entry in session.journal if "by" in entry.meta} == {"mcp:old"}
+        assert (rows.calls[0].by, rows.session[0].phase) == ("mcp:old", "finished")
+        # The session's own model was not asked; with the next prompt it sees what was done.
+        assert session.text == "Done."
+        session.tell("Go on.")
+        assert session.text == "Done again."
+        assert "Loaf#2" in str(session.requests[-1].request.messages)
+        size = len(session.journal)
+        assert session.replay().run().head == session.head
+        assert len(session.journal) == size
 
 
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_clients_of_old_and_new_protocols_are_served(mode: str) -> None:
-    async with served(finished(approve="all")) as (host, server):
-        async with client(server, "old", mode) as agent:
-            assert data(await agent.call_tool("cut", CUT))["result"] == "Loaf#2"
-        assert host.panel.session.calls[0].asked_call.by == "mcp:old"
-
-
-async def test_a_call_that_fails_is_an_error_with_the_tools_message() -> None:
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error"),
+    [
+        ("fail", {"loaf": "Loaf#1"}, "it fell"),
+        ("cuts", CUT, "Did you mean cut?"),
+        ("cut", {"loaf": "Loaf#9", "thickness": 3}, "there is no object 'Loaf#9'"),
+        ("describe", {"name": "Laof#1"}, "Did you mean Loaf#1?"),
+        ("describe", {}, "describe needs name"),
+        ("describe", {"name": "cut", "deep": True}, "describe takes no 'deep'"),
+        ("call_tool", {"tool": "cut", "arguments": "thin"}, "arguments must be a JSON object"),
+        ("wait_for_decision", {"call_id": "mcp_0"}, "there is no call 'mcp_0' in this session"),
+    ],
+)
+async def test_a_call_that_fails_or_does_not_fit_is_an_error_that_says_why(
+    tool: str, arguments: dict[str, Any], error: str
+) -> None:
     async with served(finished(approve="all")) as (_, server), client(server) as agent:
-        result = await agent.call_tool("fail", {"loaf": "Loaf#1"})
+        result = await agent.call_tool(tool, arguments)
         assert result.is_error
-        assert "it fell" in data(result)["error"]
-        unknown = await agent.call_tool("cuts", CUT)
-        assert "Did you mean cut?" in data(unknown)["error"]
-        wrong = await agent.call_tool("cut", {"loaf": "Loaf#9", "thickness": 3})
-        assert "there is no object 'Loaf#9'" in data(wrong)["error"]
+        assert error in data(result)["error"]
 
 
 async def test_outputs_are_saved_by_a_client() -> None:
     session = finished(approve="all", outputs={"toast": Loaf})
     async with served(session) as (host, server), client(server) as agent:
-        await agent.call_tool("cut", CUT)
-        assert "save" in [listed.name for listed in (await agent.list_tools()).tools]
-        await agent.call_tool("save", {"toast": "Loaf#2"})
-        assert host.panel.session.outputs == {"toast": Loaf(20, 3)}
+        await agent.call_tool("save", {"toast": "Loaf#1"})
+        assert host.panel.session.outputs == {"toast": Loaf()}
 
 
 # -- the person decides --------------------------------------------------------------------------
@@ -274,41 +249,40 @@ async def test_a_call_waits_for_the_person_and_the_client_is_told_meanwhile() ->
         assert "note" not in data(await asked)
 
 
-async def test_the_client_is_told_what_the_person_changed() -> None:
-    async with served(finished()) as (host, server), client(server) as agent:
+THIN = {"loaf": "Loaf#1", "thickness": 2}
+
+
+@pytest.mark.parametrize(
+    ("approve", "decision", "result", "note"),
+    [
+        (
+            *("ask", {"kind": "edit", "arguments": THIN, "reason": "thin"}, "Loaf#2"),
+            "The person changed thickness from 3 to 2. Reason: thin",
+        ),
+        (
+            *("ask", {"kind": "reject", "reason": "too thick"}, None),
+            "The person rejected this call; the tool did not run. Reason: too thick",
+        ),
+        (
+            *("ask", {"kind": "answer", "result": "Loaf#1"}, "Loaf#1"),
+            "The person gave this result; the tool did not run.",
+        ),
+        ([("*", "reject")], {}, None, "The policy rejected this call"),
+    ],
+)
+async def test_the_client_is_told_what_the_person_decided(
+    approve: Any, decision: dict[str, Any], result: Any, note: str
+) -> None:
+    async with served(finished(approve=approve)) as (host, server), client(server) as agent:
         asked = asyncio.create_task(agent.call_tool("cut", CUT))
-        await host.decide("edit", arguments={"loaf": "Loaf#1", "thickness": 2}, reason="thin")
-        result = data(await asked)
-        assert result["note"] == "The person changed thickness from 3 to 2. Reason: thin"
-        assert result["result"] == "Loaf#2"
-        assert host.panel.session["Loaf#2"].thickness == 2
-
-
-async def test_a_rejection_is_an_error_with_the_persons_reason() -> None:
-    async with served(finished()) as (host, server), client(server) as agent:
-        asked = asyncio.create_task(agent.call_tool("cut", CUT))
-        await host.decide("reject", reason="too thick")
-        result = await asked
-        assert result.is_error
-        note = "The person rejected this call; the tool did not run. Reason: too thick"
-        assert data(result)["note"] == note
-        assert data(result)["status"] == "rejected"
-
-
-async def test_a_rejection_of_the_policy_says_that_no_person_did_it() -> None:
-    async with served(finished(approve=[("*", "reject")])) as (_, server), client(server) as agent:
-        result = await agent.call_tool("cut", CUT)
-        assert data(result)["note"].startswith("The policy rejected this call")
-
-
-async def test_an_answer_of_the_person_is_the_result() -> None:
-    session = finished(approve=[("count", "ask")])
-    async with served(session) as (host, server), client(server) as agent:
-        asked = asyncio.create_task(agent.call_tool("count", {"loaf": "Loaf#1"}))
-        await host.decide("answer", result=7)
-        result = data(await asked)
-        assert result["result"] == 7
-        assert result["note"] == "The person gave this result; the tool did not run."
+        if decision:
+            await host.decide(**decision)
+        answer = await asked
+        assert answer.is_error == (result is None)
+        assert data(answer)["note"].startswith(note)
+        assert data(answer).get("result") == result
+        if result is None:
+            assert data(answer)["status"] == "rejected"
 
 
 async def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -> None:
@@ -335,7 +309,7 @@ async def test_a_tool_that_asks_for_input_asks_the_person_and_not_the_client() -
         assert result["note"] == "The tool asked the person for input."
 
 
-async def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
+async def test_a_client_that_gave_up_or_was_told_to_wait_gets_its_result_by_the_calls_id() -> None:
     async with served(finished()) as (host, server), client(server) as agent:
         asked = asyncio.create_task(agent.call_tool("cut", CUT))
         call = await host.waiting()
@@ -348,10 +322,6 @@ async def test_a_client_that_gave_up_gets_its_result_by_the_calls_id() -> None:
         assert data(await waited)["result"] == "Loaf#2"
         later = await agent.call_tool("wait_for_decision", {"call_id": call.id})
         assert data(later) == data(await waited)
-
-
-async def test_a_client_that_asked_for_no_progress_gets_the_id_of_its_call_after_a_while() -> None:
-    async with served(finished()) as (host, server), client(server) as agent:
         server.session.patience = 0.1
         result = data(await agent.call_tool("cut", CUT))
         assert result["status"] == "waiting"
@@ -359,46 +329,35 @@ async def test_a_client_that_asked_for_no_progress_gets_the_id_of_its_call_after
         await host.decide("approve")
         server.session.patience = 50
         arguments = {"call_id": result["call_id"]}
-        later = data(await agent.call_tool("wait_for_decision", arguments))
-        assert later["result"] == "Loaf#2"
-
-
-async def test_an_unknown_id_has_no_result() -> None:
-    async with served(finished()) as (_, server), client(server) as agent:
-        result = await agent.call_tool("wait_for_decision", {"call_id": "mcp_0"})
-        assert data(result) == {"error": "there is no call 'mcp_0' in this session"}
+        assert data(await agent.call_tool("wait_for_decision", arguments))["result"] == "Loaf#3"
 
 
 # -- several at once -----------------------------------------------------------------------------
 
 
-async def test_two_clients_and_the_person_at_once_each_get_their_own_results() -> None:
+async def test_two_clients_at_once_each_get_their_own_results() -> None:
+    session = finished(approve="all")
     async with (
-        served(finished(approve="all")) as (host, server),
+        served(session) as (host, server),
         client(server, "one") as one,
         client(server, "two") as two,
     ):
         asked = [(agent, n) for n in range(1, 11) for agent in (one, two)]
         calls = (a.call_tool("cut", {"loaf": "Loaf#1", "thickness": n}) for a, n in asked)
-        results = await asyncio.gather(*calls)
+        results = [data(result) for result in await asyncio.gather(*calls)]
         session = host.panel.session
-        sizes = [session[data(result)["result"]].thickness for result in results]
-        assert sizes == [n for _, n in asked]
+        assert [session[result["result"]].thickness for result in results] == [n for _, n in asked]
         by = {call.id: call.asked_call.by for call in session.calls}
-        names = [by[data(result)["call_id"]] for result in results]
-        assert names == ["mcp:one", "mcp:two"] * 10
+        assert [by[result["call_id"]] for result in results] == ["mcp:one", "mcp:two"] * 10
         assert len(session.calls) == 20
 
 
 async def test_what_the_person_decides_on_a_call_reaches_its_own_client_alone() -> None:
-    async with (
-        served(finished()) as (host, server),
-        client(server, "one") as one,
-        client(server, "two") as two,
-    ):
+    thick = {"loaf": "Loaf#1", "thickness": 5}
+    async with served(finished()) as (host, server), client(server) as one, client(server) as two:
         first = asyncio.create_task(one.call_tool("cut", CUT))
         await host.waiting()
-        second = asyncio.create_task(two.call_tool("cut", {"loaf": "Loaf#1", "thickness": 5}))
+        second = asyncio.create_task(two.call_tool("cut", thick))
         await until(lambda: len(server.session.served.calls) == 2)
         await host.decide("approve")
         assert data(await first)["result"] == "Loaf#2"
@@ -505,25 +464,20 @@ async def test_of_many_tools_only_the_five_fixed_ones_are_offered() -> None:
         assert data(await agent.call_tool("call_tool", arguments))["result"] == 149
 
 
-async def test_tools_and_objects_are_described_by_name() -> None:
-    async with served(finished(approve="all")) as (_, server), client(server) as agent:
+async def test_tools_and_objects_are_described_by_name_and_a_long_result_is_cut() -> None:
+    def write(loaf: Loaf) -> list[str]:
+        """Write much."""
+        return ["word " * 100_000] * 3
+
+    session = finished(cut, write, approve="all")
+    async with served(session) as (_, server), client(server) as agent:
         await agent.call_tool("cut", CUT)
         described = data(await agent.call_tool("describe", {"name": "cut"}))
         assert described["parameters"]["required"] == ["loaf", "thickness"]
         loaf = data(await agent.call_tool("describe", {"name": "Loaf#2"}))
         assert loaf["made_from"] == ["Loaf#1"]
-        wrong = data(await agent.call_tool("describe", {"name": "Laof#2"}))
-        assert "Did you mean Loaf#2?" in wrong["error"]
-
-
-async def test_arguments_that_do_not_fit_a_fixed_tool_are_an_error() -> None:
-    async with served(finished()) as (_, server), client(server) as agent:
-        missing = data(await agent.call_tool("describe", {}))
-        assert missing == {"error": "describe needs name"}
-        wrong = await agent.call_tool("call_tool", {"tool": "cut", "arguments": "thin"})
-        assert data(wrong) == {"error": "call_tool: arguments must be a JSON object"}
-        more = data(await agent.call_tool("describe", {"name": "cut", "deep": True}))
-        assert more["error"].startswith("describe takes no 'deep'")
+        result = await agent.call_tool("write", {"loaf": "Loaf#1"})
+        assert max(len(result.content[0].text), len(json.dumps(data(result)))) < 200_000
 
 
 async def test_objects_the_graph_and_the_session_are_resources() -> None:
@@ -556,6 +510,11 @@ async def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> 
             await agent.read_resource(link)
 
 
+def same(table: Any) -> Any:
+    """Return it."""
+    return table
+
+
 @pytest.mark.parametrize(
     ("share", "seen", "unseen"),
     [
@@ -565,57 +524,46 @@ async def test_a_link_to_an_object_of_another_branch_gives_no_other_object() -> 
         (Sharing("values", ("city",)), ["row29", "withheld"], ["Oslo"]),
     ],
 )
-async def test_of_a_table_a_client_is_sent_what_is_shared(
+async def test_a_client_sees_what_is_shared(
     share: Sharing, seen: list[str], unseen: list[str]
 ) -> None:
     frame = pandas.DataFrame({"city": ["Oslo"] * 30, "row": [f"row{n}" for n in range(30)]})
-    frame = frame.astype(object)
-
-    def same(table: Any) -> Any:
-        """Return it."""
-        return table
-
-    session = finished(same, inputs={"table": frame}, approve="all")
+    session = finished(same, inputs={"table": frame.astype(object)}, approve="all")
     async with served(session, share) as (_, server), client(server) as agent:
         read = await agent.call_tool("read_object", {"name": "DataFrame#1"})
-        uri = "toolcall://objects/DataFrame%231"
-        resource = (await agent.read_resource(uri)).contents[0].text
-        graph = (await agent.read_resource("toolcall://session/graph.svg")).contents[0].text
-        for text in (read.content[0].text, resource):
+        uris = ("objects/DataFrame%231", "session/graph.svg")
+        sent = [(await agent.read_resource(f"toolcall://{uri}")).contents[0].text for uri in uris]
+        sent.append(read.content[0].text)
+        for text in (sent[0], sent[2]):
             assert all(word in text for word in seen)
-        sent = f"{read.content[0].text}{resource}{graph}"
-        assert not any(word in sent for word in unseen)
+        assert not any(word in text for word in unseen for text in sent)
 
 
 # -- safety --------------------------------------------------------------------------------------
 
 
 def post(server: HttpServer, path: str = "/mcp", **headers: str) -> httpx2.Response:
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "cut", "arguments": CUT},
-    }
+    call = {"method": "tools/call", "params": {"name": "cut", "arguments": CUT}}
     headers = {"accept": "application/json, text/event-stream", **headers}
-    return httpx2.post(f"http://127.0.0.1:{server.port}{path}", json=body, headers=headers)
+    url = f"http://127.0.0.1:{server.port}{path}"
+    return httpx2.post(url, json={"jsonrpc": "2.0", "id": 1, **call}, headers=headers)
+
+
+ORIGINS = ("https://evil.example", "http://localhost:1", "null")
+
+
+BEARER = {"authorization": "Bearer TOKEN"}
 
 
 @pytest.mark.parametrize(
     ("status", "path", "headers"),
     [
-        (401, "/mcp", {}),
-        (401, "/mcp", {"authorization": "Bearer wrong"}),
-        (401, "/mcp", {"authorization": "Basic TOKEN"}),
-        (401, "/mcp?token=TOKEN", {}),
+        *((401, path, {}) for path in ("/mcp", "/mcp?token=TOKEN", "/TOKEN/mcp", "/other")),
+        *((401, "/mcp", {"authorization": f"{sent}"}) for sent in ("Bearer wrong", "Basic TOKEN")),
         (401, "/mcp?access_token=TOKEN", {"authorization": "Bearer"}),
-        (401, "/TOKEN/mcp", {}),
-        (401, "/other", {}),
-        (403, "/mcp", {"authorization": "Bearer TOKEN", "origin": "https://evil.example"}),
-        (403, "/mcp", {"authorization": "Bearer TOKEN", "origin": "http://localhost:1"}),
-        (403, "/mcp", {"authorization": "Bearer TOKEN", "origin": "null"}),
-        (403, "/mcp", {"authorization": "Bearer TOKEN", "host": "evil.example"}),
-        (403, "/mcp", {"authorization": "Bearer TOKEN", "host": "127.0.0.1.evil.example:80"}),
+        *((403, "/mcp", {**BEARER, "origin": origin}) for origin in ORIGINS),
+        (403, "/mcp", {**BEARER, "host": "evil.example"}),
+        (403, "/mcp", {**BEARER, "host": "127.0.0.1.evil.example:80"}),
     ],
 )
 async def test_a_request_without_the_token_or_from_elsewhere_is_refused(
@@ -631,11 +579,15 @@ async def test_a_request_without_the_token_or_from_elsewhere_is_refused(
 
 
 async def test_the_server_listens_on_this_computer_alone_and_its_token_is_in_no_journal() -> None:
-    async with served(finished(approve="all")) as (host, server), client(server) as agent:
-        await agent.call_tool("cut", CUT)
+    async with served(finished(approve="all")) as (host, server):
+        async with client(server) as agent:
+            await agent.call_tool("cut", CUT)
         assert server.url.startswith("http://127.0.0.1:")
         assert server.token not in host.panel.session.journal.dumps()
         assert server.token not in repr(server)
+        await asyncio.to_thread(server.stop)
+        with pytest.raises(httpx2.ConnectError):
+            await asyncio.to_thread(lambda: post(server))
 
 
 LEAVES = """
@@ -667,43 +619,27 @@ def test_a_client_that_leaves_while_it_sends_prints_nothing_in_the_notebook() ->
 
 
 async def test_secrets_leave_in_no_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BAKERY_API_KEY", "sk-very-secret-flour-123456")
+    key = "sk-very-secret-flour-123456"
+    monkeypatch.setenv("BAKERY_API_KEY", key)
 
-    def ask_bakery(loaf: Loaf, question: str) -> str:
+    def ask(loaf: Loaf, question: str) -> str:
         """Ask the bakery."""
-        raise OSError(f"the key sk-very-secret-flour-123456 is refused: {question}")
+        raise OSError(f"the key {key} is refused: {question}")
 
     def tell(loaf: Loaf) -> Loaf:
         """Keep the key."""
-        return Loaf("sk-very-secret-flour-123456")  # type: ignore[arg-type]
+        return Loaf(key)  # type: ignore[arg-type]
 
-    session = finished(ask_bakery, tell, approve="all")
+    session = finished(ask, tell, approve="all")
     async with served(session) as (host, server), client(server) as agent:
-        question = {"loaf": "Loaf#1", "question": "sk-very-secret-flour-123456?"}
-        sent = [str(await agent.call_tool("ask_bakery", question))]
-        sent.append(str(await agent.call_tool("tell", {"loaf": "Loaf#1"})))
-        sent.append(str(await agent.call_tool("read_object", {"name": "Loaf#2"})))
-        sent.append(str(await agent.call_tool("list_tools_and_objects", {})))
+        calls: list[tuple[str, dict[str, str]]] = [
+            ("ask", {"loaf": "Loaf#1", "question": f"{key}?"}),
+            *(("tell", {"loaf": "Loaf#1"}), ("read_object", {"name": "Loaf#2"})),
+            ("list_tools_and_objects", {}),
+        ]
+        sent = [str(await agent.call_tool(*call)) for call in calls]
         for uri in ("session/session.md", "session/graph.svg", "objects/Loaf%232"):
             sent.append(str(await agent.read_resource(f"toolcall://{uri}")))
         assert "{secret:BAKERY_API_KEY}" in sent[0]
         assert not [text for text in sent if "very-secret" in text]
         assert "very-secret" not in host.panel.session.journal.dumps()
-
-
-async def test_a_very_long_result_is_cut() -> None:
-    def write(loaf: Loaf) -> list[str]:
-        """Write much."""
-        return ["word " * 100_000] * 3
-
-    async with served(finished(write, approve="all")) as (_, server), client(server) as agent:
-        result = await agent.call_tool("write", {"loaf": "Loaf#1"})
-        assert len(result.content[0].text) < 200_000
-        assert len(json.dumps(data(result))) < 200_000
-
-
-async def test_a_server_that_stopped_takes_no_calls() -> None:
-    async with served(finished(approve="all")) as (_, server):
-        await asyncio.to_thread(server.stop)
-        with pytest.raises(httpx2.ConnectError):
-            await asyncio.to_thread(lambda: post(server))

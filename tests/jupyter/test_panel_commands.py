@@ -15,7 +15,6 @@ from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.value_store import SETTING
 from jupyter_toolcall.view.contract import Notice, Whole
-from jupyter_toolcall.view.contract_rows import CallRow, MessageRow
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def make(*script: Any, approve: Any = "all", **more: Any) -> Session:
 
 def answer(session: Session, call: str, result: Any, digest: str | None = None) -> Session:
     if digest is None:
-        digest = next(row.approval_digest for row in shown(session) if row.call == call)
+        digest = next(row.approval_digest for row in told(session) if row.call == call)
     wish = {"type": "answer", "call": call, "result": result, "approval_digest": digest}
     return apply_command(session, parse_command(wish)).run()
 
@@ -64,7 +63,7 @@ def answer(session: Session, call: str, result: Any, digest: str | None = None) 
         ("an egg", "an egg", 1),
     ],
 )
-def test_an_answer_is_read_alike_before_and_after_the_call_ran(
+def test_an_answer_is_read_alike_at_any_time(
     approve: str, result: Any, told: Any, objects: int
 ) -> None:
     session = make(("beat", {"egg": "Egg#1"}), approve=approve, tools=(Egg, beat))
@@ -126,7 +125,7 @@ def test_a_call_of_the_schemes_own_takes_no_answer(tool: str) -> None:
 
 def test_a_decision_on_a_call_that_ran_meanwhile_as_another_is_refused() -> None:
     session = make(BOIL, approve="ask")
-    (row,) = shown(session)
+    (row,) = told(session)
     session.decide("call_1", "edit", arguments={"Egg": "Egg#1"}).run()
     with pytest.raises(NotYourTurn, match="look at it and decide again"):
         answer(session, "call_1", "Egg#1", digest=f"{row.approval_digest}, but another")
@@ -134,24 +133,17 @@ def test_a_decision_on_a_call_that_ran_meanwhile_as_another_is_refused() -> None
     assert answer(session, "call_1", "Egg#1", digest=digest).text == "done"
 
 
-def test_an_argument_may_have_any_name() -> None:
-    def call(call_id: str, self: str = "") -> str:
-        return call_id + self
-
-    script = Scripted([("call", {"call_id": "a"}), "done"])
-    session = Session(Toolbox(call), script, scheme="flat", approve="all").tell("Go.")
-    assert session.edit("call_1", call_id="b", self="c").run().calls[0].result == "bc"
-
-
 # -- a session whose values are not here ------------------------------------------------
 
 
-def shown(session: Session) -> tuple[CallRow, ...]:
-    told: list[Notice] = []
-    PanelController(session, told.append).publish("waiting")
-    (whole,) = told
+def told(session: Session, table: str = "calls") -> tuple[Any, ...]:
+    """Return the rows of a table that a panel gets."""
+    notices: list[Notice] = []
+    PanelController(session, notices.append).publish("waiting")
+    (whole,) = notices
     assert isinstance(whole, Whole)
-    return whole.rows.calls
+    rows: tuple[Any, ...] = getattr(whole.rows, table)
+    return rows
 
 
 def loaded(path: Path) -> Session:
@@ -162,22 +154,16 @@ def loaded(path: Path) -> Session:
         return Session.load(path / "s.jsonl", Toolbox(Egg), Scripted([BOIL, BOIL, "done"]))
 
 
-def test_a_call_that_waits_for_values_that_are_not_here_is_shown_with_the_remedy(
-    tmp_path: Path,
-) -> None:
-    session = loaded(tmp_path)
-    assert [call.id for call in session.pending] == ["call_2"]
-    row = shown(session)[1]
-    assert (row.status, row.approval_digest) == ("proposed", "")
-    assert "session.replay().run() makes it again" in row.why
-    assert "Egg_boil" in session._repr_mimebundle_()["text/plain"]
-
-
 @pytest.mark.parametrize("verdict", ["reject", "answer"])
-def test_a_call_whose_values_are_not_here_can_be_rejected_and_answered(
+def test_a_call_without_its_values_is_shown_with_the_remedy_and_can_be_decided(
     tmp_path: Path, verdict: Any
 ) -> None:
     session = loaded(tmp_path)
+    assert [call.id for call in session.pending] == ["call_2"]
+    row = told(session)[1]
+    assert (row.status, row.approval_digest) == ("proposed", "")
+    assert "session.replay().run() makes it again" in row.why
+    assert "Egg_boil" in session._repr_mimebundle_()["text/plain"]
     with pytest.raises(Absent):
         session.decide("call_2")
     session.decide("call_2", verdict, result="Egg#1", reason="no", approval_digest="").run()
@@ -195,32 +181,17 @@ def weigh(egg: Egg) -> int:
 
 def guessed() -> Session:
     """Return a session of which the second reply was made up of a number that was edited since."""
-    script = Scripted(
-        [("Egg_boil", {}), ("weigh", {"egg": "$Egg"}), "It weighs 51.", "It weighs something."]
-    )
+    calls = [("Egg_boil", {}), ("weigh", {"egg": "$Egg"}), "It weighs 51.", "It weighs something."]
     inputs = {"egg": Egg(), "other": Egg(8)}
-    box = Toolbox(Egg, weigh)
-    session = Session(box, script, scheme="flat", approve="all", inputs=inputs).tell("Go.")
+    session = make(*calls, tools=(Egg, weigh), inputs=inputs)
     assert session.text == "It weighs 51."
     return session.edit("call_2", egg="Egg#2").run()
 
 
-def told(session: Session, table: str) -> tuple[Any, ...]:
-    said: list[Notice] = []
-    PanelController(session, said.append).publish("finished")
-    (whole,) = said
-    assert isinstance(whole, Whole)
-    rows: tuple[Any, ...] = getattr(whole.rows, table)
-    return rows
-
-
-def test_a_reply_to_a_result_that_reads_otherwise_now_is_marked_with_all_its_parts() -> None:
-    rows: tuple[MessageRow, ...] = told(guessed(), "messages")
-    assert {row.text for row in rows if row.stale} == {"It weighs 51."}
-
-
-def test_the_model_is_asked_again_in_place_of_a_stale_reply() -> None:
+def test_a_stale_reply_is_marked_with_all_its_parts_and_the_model_is_asked_again() -> None:
     edited = guessed()
+    rows = told(edited, "messages")
+    assert {row.text for row in rows if row.stale} == {"It weighs 51."}
     again = apply_command(edited, parse_command({"type": "ask", "turn": 3})).run()
     assert again.text == "It weighs 51."
     assert not any(row.stale for row in told(again, "messages"))
@@ -272,6 +243,11 @@ def test_a_call_that_has_its_result_is_decided_on_again_as_one_that_waits_is() -
 
 
 def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now() -> None:
+    def edited(session: Session) -> Session:
+        digest = told(session)[0].approval_digest
+        wish = {"type": "edit", "call": "call_1", "arguments": {}, "approval_digest": digest}
+        return apply_command(session, parse_command(wish))
+
     works: list[str] = []
 
     def boil() -> str:
@@ -282,44 +258,29 @@ def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now()
 
     session = make(("boil", {}), tools=(boil,))
     works.append("boiled")
-    wish = {
-        "type": "edit",
-        "call": "call_1",
-        "arguments": {},
-        "approval_digest": shown(session)[0].approval_digest,
-    }
-    again = apply_command(session, parse_command(wish)).run()
+    again = edited(session).run()
     assert [call.result for call in again.calls] == ["boiled"]
     assert [*again.branch_names] == ["main", "retry (call 1)"]
-    assert (
-        apply_command(
-            again, parse_command({**wish, "approval_digest": shown(again)[0].approval_digest})
-        )
-        is again
-    )
+    assert edited(again) is again
 
 
 @pytest.mark.parametrize(
-    ("verdict", "more", "error", "said"),
+    ("call", "verdict", "fields", "error", "said"),
     [
-        ("forget", {}, UsageError, "'forget' is no decision; there are approve, edit"),
-        ("edit", {}, UsageError, "an edit needs the arguments"),
-        ("edit", {"arguments": {"egg": 5}}, CallError, "there is no such argument"),
-        ("answer", {"result": "Egg#9"}, CallError, "there is no object 'Egg#9'"),
+        ("call_1", "forget", {}, UsageError, "'forget' is no decision; there are approve, edit"),
+        ("call_1", "edit", {}, UsageError, "an edit needs the arguments"),
+        ("call_1", "edit", {"arguments": {"egg": 5}}, CallError, "there is no such argument"),
+        ("call_1", "answer", {"result": "Egg#9"}, CallError, "there is no object 'Egg#9'"),
+        ("call_7", "reject", {}, NotYourTurn, "there is no call 'call_7'"),
     ],
 )
 def test_a_decision_again_that_cannot_be_changes_nothing(
-    verdict: Any, more: dict[str, Any], error: type[Exception], said: str
+    call: str, verdict: Any, fields: dict[str, Any], error: type[Exception], said: str
 ) -> None:
     session = make(BOIL)
     count = len(session.journal)
     with pytest.raises(error, match=said):
-        session.decide_anew("call_1", verdict, **more)
-    with pytest.raises(NotYourTurn, match="there is no call 'call_7'"):
-        session.decide_anew("call_7", "reject")
-    assert len(session.journal) == count
-
-
-def test_who_decides_late_is_told_how_to_decide_anew() -> None:
+        session.decide_anew(call, verdict, **fields)
     with pytest.raises(NotYourTurn, match=r"succeeded already; decide_anew\('call_1', ...\)"):
-        make(BOIL).decide("call_1", "reject")
+        session.decide("call_1", "reject")
+    assert len(session.journal) == count

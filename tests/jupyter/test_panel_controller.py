@@ -12,7 +12,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import SAME_AGAIN, SAME_SO_FAR, PanelController
-from jupyter_toolcall.view.contract import Delta, Exported, Notice, Refused, Shown
+from jupyter_toolcall.kitchen import Potato, Sink
+from jupyter_toolcall.view.contract import Delta, Exported, Notice, Refused, Rows, Shown, Whole
 
 
 def double(number: int) -> int:
@@ -23,12 +24,13 @@ def double(number: int) -> int:
 TURN = [("double", {"number": 1}), ("double", {"number": 2})]
 
 
-def seated(*turns: Any, **settings: Any) -> tuple[PanelController, list[Notice]]:
+def seated(*turns: Any, tool: Any = double, **options: Any) -> tuple[PanelController, list[Notice]]:
     """Return a drive at its first pause, and what its panel has been told."""
     heard: list[Notice] = []
+    stepping = options.pop("stepping", False)
     script = Scripted([*(turns or (TURN,)), "done"])
-    session = Session(Toolbox(double), script, scheme="flat", **settings).ask("Go.")
-    drive = PanelController(session, heard.append)
+    session = Session(Toolbox(tool), script, scheme="flat", **options).ask("Go.")
+    drive = PanelController(session, heard.append, stepping=stepping)
     drive.run_to_pause()
     return drive, heard
 
@@ -71,43 +73,29 @@ def test_who_approves_a_call_that_ran_meanwhile_reads_that_it_ran() -> None:
     ]
 
 
-class Client:
-    """What a tool reads from outside; a person may set it between the look and the click."""
-
-    to = "bob"
-
-
-client = Client()
+RECIPIENT = {"to": "bob"}
+"""What a tool reads from outside; a person may set it between the look and the click."""
 
 
 def mail(number: int) -> str:
     """Mail a number."""
-    return f"{number} to {client.to}"
+    return f"{number} to {RECIPIENT['to']}"
 
 
 def test_a_call_that_changed_since_it_was_shown_can_be_approved_after_it_was_shown_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    script = Scripted([("mail", {"number": 1}), "done"])
-    heard: list[Notice] = []
-    session = Session(Toolbox(mail), script, scheme="flat").ask("Go.")
-    controller = PanelController(session, heard.append)
-    controller.run_to_pause()
-    rows = {row.call: row for row in controller.whole().calls}
+    drive, heard = seated(("mail", {"number": 1}), tool=mail)
+    approve = {"type": "approve", "call": "call_1"}
+    digest = bound_of(drive, "call_1")
     heard.clear()
-    monkeypatch.setattr(client, "to", "eve")
-    obeyed(
-        controller,
-        {"type": "approve", "call": "call_1", "approval_digest": rows["call_1"].approval_digest},
-    )
-    assert statuses(controller) == ["proposed"]
+    monkeypatch.setitem(RECIPIENT, "to", "eve")
+    obeyed(drive, {**approve, "approval_digest": digest})
+    assert statuses(drive) == ["proposed"]
     assert any(isinstance(notice, Refused) for notice in heard)
     sent = [row for notice in heard if isinstance(notice, Delta) for row in notice.rows.calls]
-    obeyed(
-        controller,
-        {"type": "approve", "call": "call_1", "approval_digest": sent[-1].approval_digest},
-    )
-    assert statuses(controller) == ["succeeded"]
+    obeyed(drive, {**approve, "approval_digest": sent[-1].approval_digest})
+    assert statuses(drive) == ["succeeded"]
 
 
 def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
@@ -224,12 +212,7 @@ def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:
 
 def paused_between(approve: str, *turns: Any) -> tuple[PanelController, list[Notice]]:
     """Return a drive in steps that has heard the first of two calls, and run nothing."""
-    model = Scripted([*(turns or (TURN,)), "done"])
-    session = Session(Toolbox(double), model, scheme="flat", approve=approve)
-    heard: list[Notice] = []
-    drive = PanelController(session.ask("Go."), heard.append, stepping=True)
-    drive.run_to_pause()
-    return drive, heard
+    return seated(*turns, approve=approve, stepping=True)
 
 
 def test_the_calls_of_a_tool_with_a_breakpoint_wait_whatever_the_policy() -> None:
@@ -274,16 +257,61 @@ def test_a_live_panel_leaves_no_line_where_only_the_saved_picture_is_shown() -> 
 
 
 def test_a_form_takes_the_name_of_data_for_a_number_and_the_row_shows_the_input() -> None:
-    model = Scripted([("double", {"number": 1}), "done"])
-    session = Session(Toolbox(double), model, scheme="flat", inputs={"limit": 21}).ask("Go.")
-    drive = PanelController(session, lambda notice: None)
-    obeyed(drive, {"type": "run"})
+    drive, _ = seated(("double", {"number": 1}), inputs={"limit": 21})
     call = drive.session.pending[0].id
     edit = {"type": "edit", "call": call, "arguments": {"number": "int#1"}}
-    obeyed(drive, {**edit, "approval_digest": bound_of(drive, call)}, {"type": "run"})
+    obeyed(drive, {**edit, "approval_digest": bound_of(drive, call)})
     assert drive.session.calls[0].result == 42
-    row = next(each for each in drive.whole().calls if each.call == call)
-    assert (row.arguments, [use.object for use in row.uses]) == (
-        {"number": "int#1"},
-        ["input:1:limit"],
-    )
+    (row,) = (row for row in drive.whole().calls if row.call == call and not row.branch)
+    assert row.arguments == {"number": "int#1"}
+    assert [use.object for use in row.uses] == ["input:1:limit"]
+
+
+AGAIN = "of the last run. Add --fresh to ask the model again."
+SCRIPT: list[Any] = [("Potato_rinse", {"sink": "Sink#1"}), ("Potato_peel", {}), "Done."]
+
+
+def begun(approve: Any = "all", script: list[Any] = SCRIPT) -> Session:
+    """Return a session in which the prompt was asked and answered."""
+    given = {"potato": Potato(), "sink": Sink()}
+    made = Session(Toolbox(Potato), Scripted(script), scheme="flat", inputs=given, approve=approve)
+    return made.tell("Prepare it.")
+
+
+def ran_again(session: Session) -> tuple[str, Rows]:
+    """Return what the panel of a cell that runs again says at last, and what the cell saves."""
+    told: list[Notice] = []
+    drive = PanelController(session.replay(), told.append)
+    drive.recorded = frozenset(entry.id for entry in drive.session.cursor.replay_queue.entries)
+    drive.run_to_pause()
+    rows = [notice.rows for notice in told if isinstance(notice, (Delta, Whole))]
+    return rows[-1].session[0].detail, drive.whole()
+
+
+def saved(session: Session) -> Rows:
+    """Return what a cell saves that runs for the first time."""
+    drive = PanelController(session, lambda notice: None)
+    drive.run_to_pause()
+    return drive.whole()
+
+
+def test_a_cell_that_ran_before_says_what_is_as_it_was() -> None:
+    assert ran_again(begun())[0] == f"2 calls {AGAIN}"
+
+
+def test_what_a_person_decided_is_counted_also_where_the_cell_still_waits() -> None:
+    session = begun("ask")
+    session.decide(session.pending[0]).run()
+    assert ran_again(session)[0] == f"1 call and 1 decision {AGAIN}"
+    session.decide(session.pending[0], "reject", reason="The skin stays on.").run()
+    assert ran_again(session)[0] == f"2 calls and 2 decisions {AGAIN}"
+
+
+def test_an_answer_without_calls_is_said_to_be_the_one_of_before() -> None:
+    assert ran_again(begun(script=["Nothing to do."]))[0] == f"The reply {AGAIN}"
+
+
+def test_what_is_saved_is_the_same_as_the_first_time() -> None:
+    first, again = saved(begun()), ran_again(begun())[1]
+    assert (first.session, len(first.calls)) == (again.session, len(again.calls))
+    assert AGAIN not in str(again)

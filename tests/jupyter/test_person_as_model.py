@@ -14,8 +14,9 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import NotYourTurn, Unfinished, UsageError
 from jupyter_toolcall.core.events import Asked, Replied
 from jupyter_toolcall.engine.person_model import YourTurn
-from jupyter_toolcall.jupyter import cells, options
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import reply_by_input
+from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Fries, Oven, Potato, Sink
@@ -23,12 +24,15 @@ from jupyter_toolcall.models.named import model_named
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.notebook_files import execute
 from jupyter_toolcall.view.contract import Delta, Notice, Refused
+from jupyter_toolcall.view.contract_rows import SessionRow
 from tests.jupyter.test_panel_controller import stop_while_it_waits
 from tests.notebooks import write_notebook
 
 BOX = Toolbox(Potato, Oven, Fries)
 PEEL = {"tool": "Potato_peel"}
 SLICE = {"tool": "Potato_slice", "arguments": {"shape": "STICKS"}}
+WRONG = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}
+SLICED = ("Potato_slice", {"shape": "STICKS"})
 
 
 def asked(model: Any = "person", **more: Any) -> Session:
@@ -52,13 +56,21 @@ class Seat:
         return row.yours
 
     @property
-    def says(self) -> str:
-        return self.drive.whole().session[0].says
+    def row(self) -> SessionRow:
+        return self.drive.whole().session[0]
 
-    def send(self, *messages: Any) -> None:
-        for message in messages:
-            self.drive.receive(message)
+    def send(self, kind: str, *calls: Any, **fields: Any) -> None:
+        self.drive.receive({"type": kind, **({"calls": [*calls]} if calls else {}), **fields})
         asyncio.run(self.drive.resume())
+
+    @property
+    def written(self) -> list[str]:
+        """The tools of the calls that the person has written so far."""
+        return [call.tool for call in self.turn.calls]
+
+    @property
+    def statuses(self) -> list[str]:
+        return [call.status for call in self.drive.session.calls]
 
     def refused(self) -> Refused:
         (refusal,) = (notice for notice in self.heard if isinstance(notice, Refused))
@@ -87,42 +99,31 @@ def test_a_prompt_that_is_asked_again_reads_as_it_did() -> None:
 def test_nobody_replies_until_the_person_does() -> None:
     session = asked().run()
     assert isinstance(session.state.last, Asked)
-    session.reply("", ("Potato_slice", {"shape": "STICKS"})).run()
+    session.reply("", SLICED).run()
     assert (session.calls[0].id, session.calls[0].object) == ("call_1", "Potato#2")
-    session.reply("There you are.").run()
-    assert session.text == "There you are."
+    assert session.reply("There you are.").run().text == "There you are."
 
 
 def test_a_reply_is_recorded_as_a_models_and_says_by_whom() -> None:
-    played = asked().reply("First:", ("Potato_rinse", {"sink": "Sink#1"})).run()
-    script = Scripted([["First:", ("Potato_rinse", {"sink": "Sink#1"})]])
-    spoken = asked(script).step()
-    (mine,) = _replies(played)
-    (its,) = _replies(spoken)
-    assert mine[0] == its[0]
-    assert mine[1]["by"] == "person"
-    assert "by" not in its[1]
+    rinse = ("Potato_rinse", {"sink": "Sink#1"})
+    played = asked().reply("First:", rinse).run()
+    spoken = asked(Scripted([["First:", rinse]])).step()
+    (mine, its) = (
+        next((e.event, e.meta.get("by")) for e in session.journal if isinstance(e.event, Replied))
+        for session in (played, spoken)
+    )
+    assert mine == (its[0], "person")
+    assert its[1] is None
     assert played.usage.input == 0
 
 
-def _replies(session: Session) -> list[tuple[Replied, Any]]:
-    path = session.journal.path(session.head)
-    return [(e.event, e.meta) for e in path if isinstance(e.event, Replied)]
-
-
-def test_a_wrong_call_is_recorded_and_fails_as_a_models_does() -> None:
-    session = asked().reply("", ("Potato_slice", {"shape": "CUBES"})).run()
-    assert session.calls[0].status == "failed"
-    assert session.reply("Sorry.").run().text == "Sorry."
-
-
-def test_several_calls_have_an_id_each_and_run_in_their_order() -> None:
+def test_calls_have_an_id_each_and_a_wrong_one_fails_as_a_models_does() -> None:
     session = asked()
-    session.reply("", ("Potato_peel", {}), ("Potato_slice", {"shape": "SLICES"})).run()
-    assert [(call.id, call.object) for call in session.calls] == [
-        ("call_1_1", "Potato#2"),
-        ("call_1_2", "Potato#3"),
+    session.reply("", ("Potato_peel", {}), ("Potato_slice", {"shape": "CUBES"})).run()
+    assert [(call.id, call.status) for call in session.calls] == [
+        *(("call_1_1", "succeeded"), ("call_1_2", "failed")),
     ]
+    assert session.reply("Sorry.").run().text == "Sorry."
 
 
 def test_no_reply_is_taken_where_it_is_not_the_models_turn() -> None:
@@ -135,15 +136,16 @@ def test_no_reply_is_taken_where_it_is_not_the_models_turn() -> None:
         session.reply("And?")
     with pytest.raises(NotYourTurn, match="are replayed first"):
         session.replay().reply("Before its time")
+    session = asked(max_turns=1).reply("", ("Potato_peel", {})).run()
+    with pytest.raises(NotYourTurn, match="replied 1 times; a larger max_turns"):
+        session.reply("Done.")
 
 
 @pytest.mark.parametrize(
     ("text", "calls", "said"),
     [
-        ("", (), "the reply is empty"),
-        (" \n", (), "the reply is empty"),
-        ("", ("Potato_peel",), "is no call; give a"),
-        ("", (("Potato_peel", 5),), "is no call; give a"),
+        *((text, (), "the reply is empty") for text in ("", " \n")),
+        *(("", (call,), "is no call; give a") for call in ("Potato_peel", ("Potato_peel", 5))),
     ],
 )
 def test_what_is_no_reply_is_not_recorded(text: str, calls: Any, said: str) -> None:
@@ -154,32 +156,13 @@ def test_what_is_no_reply_is_not_recorded(text: str, calls: Any, said: str) -> N
     assert session.head == head
 
 
-def test_turns_run_out_for_a_person_too() -> None:
-    session = asked(max_turns=1).reply("", ("Potato_peel", {})).run()
-    with pytest.raises(NotYourTurn, match="replied 1 times; a larger max_turns"):
-        session.reply("Done.")
-
-
-def test_a_replay_says_the_replies_again_and_adds_nothing() -> None:
-    session = asked(outputs={"sliced": Potato}, scheme="select")
-    session.reply("", ("selectTools", {"tools": ["Potato_slice"]})).run()
-    session.reply("", ("Potato_slice", {"shape": "STICKS"})).run()
-    session.reply("", ("save", {"sliced": "Potato#2"})).run()
-    entries = len(session.journal)
-    again = session.replay().run()
-    assert again.outputs["sliced"] == session.outputs["sliced"]
-    assert len(session.journal) == entries
-    other = session.edit(session.calls[1], shape="SLICES").run()
-    assert other.outputs["sliced"] != session.outputs["sliced"]
-
-
 def test_in_a_spoken_session_calls_are_written_in_xml_or_by_form_but_not_both() -> None:
     block = (
         '<tool-calls><tool-call tool="Potato" function="slice">'
         '<parameter name="shape">STICKS</parameter></tool-call></tool-calls>'
     )
     written = asked(native=True).reply(f"Now:\n{block}").run()
-    formed = asked(native=True).reply("Now:", ("Potato_slice", {"shape": "STICKS"})).run()
+    formed = asked(native=True).reply("Now:", SLICED).run()
     assert [call.object for call in (*written.calls, *formed.calls)] == ["Potato#2"] * 2
     with pytest.raises(UsageError, match="the words hold calls already"):
         asked(native=True).reply(block, ("Potato_peel", {}))
@@ -191,7 +174,8 @@ def test_in_a_spoken_session_calls_are_written_in_xml_or_by_form_but_not_both() 
 def test_the_person_sees_what_a_model_is_sent() -> None:
     seat = seated(scheme="select", outputs={"sliced": Potato})
     session = seat.drive.session
-    assert (seat.says, seat.turn.turn, seat.turn.prompt) == ("You are the model", 1, "Slice it.")
+    assert (seat.row.says, seat.turn.turn) == ("You are the model", 1)
+    assert seat.turn.prompt == "Slice it."
     assert seat.turn.tools == tuple(tool.name for tool in session.cursor.request.tools)
     rows = {row.id: row for row in seat.drive.whole().tools}
     for tool in session.cursor.request.tools:
@@ -207,30 +191,26 @@ def test_the_person_sees_what_a_model_is_sent() -> None:
 
 def test_what_came_of_the_calls_is_shown_as_the_model_is_told_it() -> None:
     seat = seated()
-    calls = [PEEL, {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}]
-    seat.send({"type": "say", "calls": calls})
-    assert [(told.tool, told.step, told.error) for told in seat.turn.told] == [
-        ("Potato_peel", 1, False),
-        ("Potato_slice", 2, True),
-    ]
+    seat.send("say", PEEL, WRONG)
+    told = [(told.tool, told.step, told.error) for told in seat.turn.told]
+    assert told == [("Potato_peel", 1, False), ("Potato_slice", 2, True)]
     assert seat.turn.told[0].text == '{"result": "Potato#2"}'
     assert seat.turn.prompt == "Slice it."
 
 
 def test_a_panel_is_told_of_each_tool_once_and_again_where_it_has_changed() -> None:
+    def tools() -> list[str]:
+        deltas = [notice for notice in seat.heard[before:] if isinstance(notice, Delta)]
+        return [row.id for delta in deltas for row in delta.rows.tools]
+
     seat = seated(scheme="select")
-    told = len(seat.heard)
-    seat.send({"type": "draft", "calls": [{"tool": "selectTools", "arguments": {"tools": ["x"]}}]})
-    assert _tools(seat.heard[told:]) == []
-    selected = {"tool": "selectTools", "arguments": {"tools": ["Potato_peel"]}}
-    seat.send({"type": "say", "calls": [selected]})
-    assert _tools(seat.heard[told:]) == ["Potato_peel"]
-    seat.send({"type": "say", "calls": [PEEL]})
-    assert _tools(seat.heard[told:]) == ["Potato_peel", "selectTools"]
-
-
-def _tools(notices: list[Notice]) -> list[str]:
-    return [row.id for each in notices if isinstance(each, Delta) for row in each.rows.tools]
+    before = len(seat.heard)
+    seat.send("draft", {"tool": "selectTools", "arguments": {"tools": ["x"]}})
+    assert tools() == []
+    seat.send("say", {"tool": "selectTools", "arguments": {"tools": ["Potato_peel"]}})
+    assert tools() == ["Potato_peel"]
+    seat.send("say", PEEL)
+    assert tools() == ["Potato_peel", "selectTools"]
 
 
 # -- from a panel -------------------------------------------------------------------------
@@ -238,57 +218,43 @@ def _tools(notices: list[Notice]) -> list[str]:
 
 def test_calls_are_written_one_by_one_and_a_panel_that_comes_later_sees_them() -> None:
     seat = seated()
-    seat.send({"type": "draft", "calls": [PEEL]})
-    seat.send({"type": "draft", "calls": [PEEL, SLICE]})
-    seat.send({"type": "hello"})
-    assert [call.tool for call in seat.turn.calls] == ["Potato_peel", "Potato_slice"]
-    assert not list(seat.drive.session.calls)
-    seat.send({"type": "say", "text": "Now.", "calls": [PEEL, SLICE]})
-    assert [call.status for call in seat.drive.session.calls] == ["succeeded"] * 2
-    assert seat.turn.calls == ()
+    seat.send("draft", PEEL)
+    seat.send("draft", PEEL, SLICE)
+    seat.send("hello")
+    assert (seat.written, seat.statuses) == (["Potato_peel", "Potato_slice"], [])
+    seat.send("say", PEEL, SLICE, text="Now.")
+    assert (seat.written, seat.statuses) == ([], ["succeeded"] * 2)
 
 
 def test_a_call_is_added_and_the_reply_sent_at_once_where_it_could_run() -> None:
     seat = seated()
-    seat.send({"type": "draft", "calls": [PEEL]})
-    wrong = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}
-    seat.send({"type": "draft", "calls": [PEEL, wrong], "send": True, "text": "Now."})
-    assert set(seat.refused().fields) == {"shape"}
-    assert not list(seat.drive.session.calls)
-    assert [call.tool for call in seat.turn.calls] == ["Potato_peel"]
-    seat.send({"type": "draft", "calls": [PEEL, SLICE], "send": True, "text": "Now."})
-    assert [call.status for call in seat.drive.session.calls] == ["succeeded"] * 2
+    seat.send("draft", PEEL)
+    seat.send("draft", PEEL, WRONG, send=True, text="Now.")
+    assert {*seat.refused().fields} == {"shape"}
+    assert (seat.written, seat.statuses) == (["Potato_peel"], [])
+    seat.send("draft", PEEL, SLICE, send=True, text="Now.")
+    assert (seat.written, seat.statuses) == ([], ["succeeded"] * 2)
     assert seat.drive.session.text == "Now."
-    assert seat.turn.calls == ()
 
 
 def test_a_call_that_could_not_run_comes_back_at_its_field_and_can_be_written_anyway() -> None:
     seat = seated()
-    wrong = {"tool": "Potato_slice", "arguments": {"shape": "CUBES"}}
-    seat.send({"type": "draft", "calls": [wrong]})
-    assert set(seat.refused().fields) == {"shape"}
-    assert not list(seat.turn.calls)
-    seat.send({"type": "draft", "calls": [wrong], "anyway": True})
-    seat.send({"type": "draft", "calls": [wrong, PEEL]})
-    assert [call.tool for call in seat.turn.calls] == ["Potato_slice", "Potato_peel"]
+    seat.send("draft", WRONG)
+    assert ({*seat.refused().fields}, seat.written) == ({"shape"}, [])
+    seat.send("draft", WRONG, anyway=True)
+    seat.send("draft", WRONG, PEEL)
+    assert seat.written == ["Potato_slice", "Potato_peel"]
 
 
 @pytest.mark.parametrize("kind", ["say", "draft"])
-def test_what_comes_out_of_turn_is_refused(kind: str) -> None:
+def test_after_a_reply_it_is_not_the_models_turn_and_what_comes_then_is_refused(kind: str) -> None:
     seat = seated(approve="ask")
-    seat.send({"type": "say", "calls": [SLICE]})
-    assert seat.says == "Waiting for you"
-    seat.send({"type": kind, "text": "Late.", "calls": [SLICE]})
+    assert seat.row.detail == ""
+    seat.send("say", SLICE)
+    assert (seat.row.says, seat.row.yours) == ("Waiting for you", None)
+    seat.send(kind, SLICE, text="Late.")
     assert "not the model's turn" in seat.refused().reason
     assert len(seat.drive.session.calls) == 1
-
-
-def test_after_a_reply_it_is_not_the_model_s_turn_and_the_call_waits() -> None:
-    seat = seated(approve="ask")
-    assert seat.drive.whole().session[0].detail == ""
-    seat.send({"type": "say", "calls": [SLICE]})
-    row = seat.drive.whole().session[0]
-    assert (row.says, row.yours) == ("Waiting for you", None)
 
 
 def test_a_cell_waits_for_the_reply_and_goes_on_with_it() -> None:
@@ -316,9 +282,9 @@ def test_a_function_that_has_no_reply_yet_is_waited_for_and_asked_again() -> Non
         return replies.pop(0)
 
     seat = seated(Session(BOX, late, scheme="flat").ask("Well?"))
-    row = seat.drive.whole().session[0]
-    assert (row.phase, row.says, row.yours) == ("waiting", "Waiting for the model", None)
-    seat.send({"type": "run"})
+    assert (seat.row.phase, seat.row.yours) == ("waiting", None)
+    assert seat.row.says == "Waiting for the model"
+    seat.send("run")
     assert seat.drive.session.text == "Now."
 
 
@@ -337,7 +303,7 @@ def typed(*words: str) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize("line", ["Potato_slice shape=STICKS", "{number} shape=STICKS"])
-def test_on_an_input_line_a_call_is_a_tool_by_name_or_number(
+def test_a_typed_call_is_a_tool_by_name_or_number(
     line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = asked()
@@ -349,9 +315,7 @@ def test_on_an_input_line_a_call_is_a_tool_by_name_or_number(
     assert f"{number}. Potato_slice(Potato, shape)" in shown
 
 
-def test_on_an_input_line_all_else_is_words_and_what_is_wrong_is_said(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_typed_words_are_a_reply_and_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     session = asked()
     reply_by_input(session, typed("Potato_slice shape=CUBES"))
     assert session.calls == ()
@@ -360,16 +324,15 @@ def test_on_an_input_line_all_else_is_words_and_what_is_wrong_is_said(
     assert session.run().text == "Potato_slice is what I would call"
 
 
-def opened(line: str) -> tuple[cells.Cells, Session]:
+def opened(line: str) -> tuple[Cells, Session]:
     """Return a kernel's sessions, with one that a cell opened."""
-    kernel = cells.Cells()
-    variables = {"Potato": Potato, "potato": Potato(peeled=True)}
-    session = kernel.session(options.parse_options(line), variables)
+    kernel, variables = Cells(), {"Potato": Potato, "potato": Potato(peeled=True)}
+    session = kernel.session(parse_options(f"{line} -t Potato -i potato"), variables)
     return kernel, kernel.keep(session.ask("Slice it."))
 
 
 def test_line_commands_reply_as_the_model() -> None:
-    kernel, session = opened("-m person -t Potato -i potato --scheme flat --approve all")
+    kernel, session = opened("-m person --scheme flat --approve all")
     carry_out(["call", "Potato_slice", "shape=STICKS"], kernel, {})
     carry_out(["say", "There", "you", "are."], kernel, {})
     assert (session.calls[0].object, session.text) == ("Potato#2", "There you are.")
@@ -377,7 +340,7 @@ def test_line_commands_reply_as_the_model() -> None:
 
 def test_person_is_a_model_by_name() -> None:
     assert repr(model_named("person")) == "<person: you play the model>"
-    _, session = opened("-m person -t Potato -i potato")
+    _, session = opened("-m person")
     assert session.state.opened.model == "person"
     with pytest.raises(UsageError, match="'person:me' is no model"):
         model_named("person:me")

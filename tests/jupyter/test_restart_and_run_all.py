@@ -8,21 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp.server.mcpserver import MCPServer
 
-from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp, tool
-from jupyter_toolcall.core.errors import Absent
-from jupyter_toolcall.core.events import Replied
+from jupyter_toolcall import Scripted, Session, tool
 from jupyter_toolcall.core.interface_text import from_wire
-from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.jupyter.cell_prompts import add_prompt, filled_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
-from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.storage.value_store import SETTING
 from tests.engine.test_effects import Door
+from tests.jupyter.test_cells import Kernel as CellKernel
 
 RAN: list[str] = []
 """What ran, in all kernels."""
@@ -73,23 +68,12 @@ def read(letter: Letter) -> str:
 
 
 @dataclass
-class Kernel:
+class Kernel(CellKernel):
     """A kernel in which the notebook's variables have just been made."""
-
-    path: Path
-    variables: dict[str, Any]
-    cells: Cells = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.cells = Cells(str(self.path))
 
     def cell(self, line: str, text: str = "Go.", *decisions: Any) -> Session:
         """Run a cell, in which a person decides so on the calls that wait."""
-        chosen = parse_options(line)
-        session = self.cells.session(chosen, self.variables)
-        session = add_prompt(
-            session, filled_prompt(text, session, self.variables), chosen.fresh
-        ).run()
+        session = self.run(line, text)
         for decision in decisions:
             session.decide(session.pending[0], **decision).run()
         return self.cells.keep(session)
@@ -110,6 +94,7 @@ def why(session: Session) -> str:
 
 
 YES = {"decision": "approve"}
+BUILD: Any = ("build", {})
 SCRIPT = [
     ("write", {"text": "hi"}),
     ("Letter_stamp", {"by": "me"}),
@@ -129,7 +114,8 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
     def begin(script: list[Any] = SCRIPT) -> Kernel:
         known = {"write": write, "read": read, "Letter": Letter, "post": Post(), "build": build}
-        begun.append(Kernel(tmp_path / "a.ipynb", {**known, "model": Scripted(script)}))
+        cells, model = Cells(str(tmp_path / "a.ipynb")), Scripted(script)
+        begun.append(Kernel(cells, {**known, "model": model}))
         return begun[-1]
 
     yield begin
@@ -153,24 +139,13 @@ def test_a_notebook_that_runs_again_asks_nobody_and_runs_nothing(kernel: Begin) 
     first.cell(LINE, "Send it.", YES, YES, YES)
     done = first.cell("", "Again.", YES)
     first.ends()
-    assert RAN == ["write", "stamp", "send", "send"]
     second = kernel()
-    again = [second.cell(LINE, "Send it."), second.cell("", "Again.")]
+    again = [second.cell(LINE, "Send it."), second.cell("", "Again.")][-1]
     assert RAN == ["write", "stamp", "send", "send"]
-    assert again[-1].head == done.head
-    assert len(again[-1].journal) == len(done.journal)
-    assert [call.result for call in again[-1].calls] == ["Letter#1", "Letter#2", 1, 2]
-    assert again[-1]["Letter#2"] == Letter("hi", ["me"])
-
-
-def test_it_goes_on_with_what_was_made_in_the_kernel_before(kernel: Begin) -> None:
-    sent(kernel)
-    second = kernel()
-    second.cell(LINE, "Send it.")
-    after = second.cell("", "Again.", YES)
-    assert RAN == ["write", "stamp", "send", "send"]
+    assert (again.head, len(again.journal)) == (done.head, len(done.journal))
     # The office goes on counting where it was.
-    assert after.calls[-1].result == 2
+    assert [call.result for call in again.calls] == ["Letter#1", "Letter#2", 1, 2]
+    assert again["Letter#2"] == Letter("hi", ["me"])
 
 
 def test_without_the_values_a_person_is_asked_again_before_anything_happens(
@@ -180,16 +155,13 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
     monkeypatch.setenv(SETTING, "0")
     second = kernel().cell(LINE, "Send it.")
     assert [call.tool for call in second.pending] == ["write"]
-    assert why(second) == (
-        "You are asked again: it ran, and its result is no longer on this computer."
-    )
-    assert why(second) in text(second)
+    lost = "You are asked again: it ran, and its result is no longer on this computer."
+    assert why(second) == lost
+    assert lost in text(second)
     assert RAN == ["write", "stamp", "send"]
 
 
-def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
-    kernel: Begin,
-) -> None:
+def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_alone(kernel: Begin) -> None:
     sent(kernel)
     second = kernel().cell(LINE, "Send it.")
     edited = second.edit("call_2", by="you").run()
@@ -198,114 +170,42 @@ def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_and_the_rest_is_there(
     assert edited["Letter#2"] == Letter("hi", ["you"])
 
 
-@pytest.mark.parametrize("continues", [False, True])
-def test_it_goes_on_on_the_branch_that_was_chosen_unless_another_one_continued_since_then(
-    kernel: Begin, continues: bool
-) -> None:
+@pytest.mark.parametrize("last", ["chosen", "continued", "worked on"])
+def test_it_goes_on_on_the_branch_chosen_or_worked_on_last(kernel: Begin, last: str) -> None:
     first = kernel()
-    main = first.cell(LINE, "Send it.", YES, YES, YES)
+    main = first.cell(LINE, "Send it.", YES, YES, *([YES] if last != "worked on" else []))
     head, edited = main.head, main.edit("call_2", by="you").run()
     for branch in (edited.head, head):
         main.checkout(branch)
-    if continues:
-        edited.decide("call_3").run()
+    expected = {
+        "chosen": lambda: head,
+        "continued": lambda: edited.decide("call_3").run().head,
+        # Not the youngest branch.
+        "worked on": lambda: main.decide("call_3").run().head,
+    }[last]()
     first.ends()
-    again = kernel().cell(LINE, "Send it.")
-    assert again.head == (edited.head if continues else head)
-
-
-def test_it_goes_on_where_the_last_kernel_worked_last_and_not_on_the_youngest_branch(
-    kernel: Begin,
-) -> None:
-    first = kernel()
-    main = first.cell(LINE, "Send it.", YES, YES)
-    main.edit("call_2", by="you").run()
-    worked = main.decide("call_3").run()
-    first.ends()
-    again = kernel().cell(LINE, "Send it.")
-    assert again.head == worked.head
-    assert [call.arguments.get("by") for call in again.calls] == [None, "me", None]
-
-
-def test_an_edit_that_the_end_of_a_kernel_cut_off_goes_on_with_the_recorded_replies(
-    kernel: Begin,
-) -> None:
-    first = kernel()
-    done = first.cell(LINE, "Send it.", YES, YES, YES)
-    done.edit("call_2", by="you")
-    first.ends()
-    waits = kernel()
-    again = waits.cell(LINE, "Send it.")
-    assert (RAN, why(again)) == (
-        ["write", "stamp", "send"],
-        "You are asked again: the kernel in which it was approved has ended.",
-    )
-    waits.ends()
-    second = kernel().cell(LINE, "Send it.", YES, YES)
-    assert RAN == ["write", "stamp", "send", "stamp", "send"]
-    assert (second["Letter#2"], second.text) == (Letter("hi", ["you"]), "one")
-    said = [e.meta["at"] for e in second.journal.path(second.head) if isinstance(e.event, Replied)]
-    assert said == [e.meta["at"] for e in done.journal if isinstance(e.event, Replied)]
-
-
-def test_a_journal_of_another_machine_finds_no_value_here(kernel: Begin, tmp_path: Path) -> None:
-    first = kernel()
-    done = first.cell(LINE, "Send it.", YES, YES, YES)
-    done.save(tmp_path / "s.jsonl")
-    box = Toolbox(write, read, Letter, Post())
-    ours = Session.load(tmp_path / "s.jsonl", box, Scripted(SCRIPT))
-    assert ours["Letter#2"] == Letter("hi", ["me"])
-    unsealed = Journal.loads((tmp_path / "s.jsonl").read_text()).dumps()
-    (tmp_path / "theirs.jsonl").write_text(unsealed)
-    theirs = Session.load(tmp_path / "theirs.jsonl", box, Scripted(SCRIPT))
-    assert [call.result for call in theirs.calls] == ["Letter#1", "Letter#2", 1]
-    with pytest.raises(Absent):
-        theirs["Letter#2"]
-    again = theirs.replay().run()
-    assert [call.tool for call in again.pending] == ["write"]
-    assert why(again) == (
-        "It may have run already: it was recorded on another computer, or its record was changed."
-    )
-    assert RAN == ["write", "stamp", "send"]
+    assert kernel().cell(LINE, "Send it.").head == expected
 
 
 def test_what_cannot_be_pickled_is_made_again_and_the_step_says_so(kernel: Begin) -> None:
-    first = kernel([("build", {}), "built"])
-    done = first.cell("-m model -t build --scheme flat", "Build.", YES)
+    cell, script = ("-m model -t build --scheme flat", "Build."), [BUILD, "built"]
+    first = kernel(script)
+    done = first.cell(*cell, YES)
     ends = [e.meta for e in done.journal if "notes" in e.meta]
     assert [meta["notes"] for meta in ends] == [["gone when the kernel ends: it can't be pickled"]]
     first.ends()
     assert "\n  1 build: gone when the kernel ends" in text(done)
-    second = kernel([("build", {}), "built"]).cell("-m model -t build --scheme flat", "Build.")
-    assert [call.tool for call in second.pending] == ["build"]
+    assert [call.tool for call in kernel(script).cell(*cell).pending] == ["build"]
     assert RAN == ["build"]
 
 
 def test_an_object_that_a_person_gave_is_there_in_the_next_kernel(kernel: Begin) -> None:
     first = kernel()
-    given = {"decision": "answer", "result": Letter("mine")}
-    first.cell(LINE, "Send it.", given, YES, YES)
+    first.cell(LINE, "Send it.", {"decision": "answer", "result": Letter("mine")}, YES, YES)
     first.ends()
     second = kernel().cell(LINE, "Send it.")
     assert second["Letter#1"] == Letter("mine")
     assert (second["Letter#2"], second.pending) == (Letter("mine", ["me"]), ())
-
-
-def test_a_saved_session_finds_its_values_where_it_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
-    RAN.clear()
-    box = Toolbox(write, read, Letter, Post())
-    session = Session(box, Scripted(SCRIPT), scheme="flat", approve="all").tell("Send it.")
-    assert not (tmp_path / "data" / "values").exists()
-    session.save(tmp_path / "s.jsonl")
-    loaded = Session.load(tmp_path / "s.jsonl", Toolbox(write, read, Letter, Post()), approve="all")
-    shown = with_parsed_rows(loaded._repr_mimebundle_()[MIME])["rows"]["objects"]
-    assert [row["preview"]["fields"][0] for row in shown] == [["text", '"hi"']] * 2
-    assert loaded["Letter#2"] == session["Letter#2"]
-    assert loaded.replay().run().head == session.head
-    assert RAN == ["write", "stamp", "send"]
 
 
 # -- a notebook that goes on -------------------------------------------------------------
@@ -366,42 +266,12 @@ def test_a_replay_of_a_changed_tool_asks_again_and_says_why(kernel: Begin) -> No
     assert why(again) == "You are asked again: its input has changed since then."
 
 
-def post_office(description: str) -> Toolbox:
-    """Return the tools of an MCP server of this process, whose one tool is described so."""
-    server = MCPServer("post")
-
-    @server.tool(name="post", description=description)
-    def post(text: str) -> str:
-        return f"posted: {text}"
-
-    return from_mcp(server)
-
-
-def test_a_replay_of_a_tool_that_its_server_changed_asks_again_and_shows_the_difference(
-    kernel: Begin,
-) -> None:
-    first = kernel([("post", {"text": "hi"}), "one"])
-    first.variables["office"] = post_office("Post a letter.")
-    first.cell("-m model -t office --scheme flat", "Post it.", YES)
-    first.ends()
-    second = kernel([("post", {"text": "hi"}), "one"])
-    second.variables["office"] = post_office("Post a letter, and keep a copy.")
-    again = second.cell("-m model -t office --scheme flat", "Post it.")
-    assert [call.tool for call in again.pending] == ["post"]
-    assert 'its description was "Post a letter.", and is "Post a letter, and keep a copy."' in why(
-        again
-    )
-    assert again.decide(again.pending[0]).run().calls[0].result == "posted: hi"
-
-
-def line(kernel: Kernel, text: str) -> Session | None:
+def line(kernel: Kernel, text: str) -> Any:
     made = carry_out(split(text), kernel.cells, {}, kernel.variables)
     return kernel.cells.keep(made) if isinstance(made, Session) else None
 
 
-def test_a_line_goes_by_the_tools_that_the_notebook_has_now(
-    kernel: Begin, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_uses_the_tools_of_now(kernel: Begin, capsys: pytest.CaptureFixture[str]) -> None:
     first = kernel([("write", {"text": "hi"}), ("read", {"letter": "$Letter"}), "done"])
     first.cell("-m model -t write read Letter --scheme flat", "Write.", YES)
     line(first, "outdated")
@@ -413,12 +283,8 @@ def test_a_line_goes_by_the_tools_that_the_notebook_has_now(
         "Letter#1: its tool write was changed",
         "call_2 read: goes back to Letter#1, which is outdated",
     ]
-    again = line(first, "replay")
-    assert again is not None
-    assert [call.tool for call in again.pending] == ["write"]
-    again = line(first, "approve")
-    assert again is not None
-    assert again.calls[-1].result == "HI"
+    assert [call.tool for call in line(first, "replay").pending] == ["write"]
+    assert line(first, "approve").calls[-1].result == "HI"
     assert RAN == ["write", "read", "write", "read"]
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import httpx2
 import mcp_types as types
-import nbformat
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
@@ -57,8 +56,6 @@ jar = Jar(100)"""
 OPEN = "%%toolchat -m model --scheme flat -t fill nap weigh -i jar\nLook after {jar}."
 
 
-SAVE = """from jupyter_toolcall.jupyter.notebook import current_notebook
-current_notebook().controllers["jars"].save()"""
 EXECUTABLE = str(Path(sys.executable).parent / "jupyter-toolcall")
 
 
@@ -67,8 +64,6 @@ class Kernel:
 
     def __init__(self, manager: KernelManager, client: BlockingKernelClient, folder: Path) -> None:
         self.manager, self.client, self.folder = manager, client, folder
-        self.saved: Any = None
-        """What the cell of the session keeps in the notebook."""
 
     def run(self, source: str) -> str:
         """Run a cell; return what it prints, and its error."""
@@ -76,11 +71,18 @@ class Kernel:
 
         def note(message: Any) -> None:
             texts.append(message["content"].get("text", ""))
-            if message["msg_type"] == "update_display_data":
-                self.saved = message["content"]["data"]
 
         reply = self.client.execute_interactive(source, allow_stdin=False, output_hook=note)
         return "".join(texts) + str(reply["content"].get("evalue", ""))
+
+    async def run_aside(self, source: str) -> str:
+        return await asyncio.to_thread(self.run, source)
+
+    async def decide(self, line: str) -> None:
+        """Decide on the call of a client, once it waits."""
+        while "waits: mcp_" not in await self.run_aside("%toolchat status"):
+            pass
+        await self.run_aside(f"%toolchat {line}")
 
 
 @contextlib.contextmanager
@@ -126,19 +128,13 @@ async def connected(lines: str) -> AsyncIterator[Any]:
             yield client
 
 
-async def status(kernel: Kernel) -> str:
-    return await asyncio.to_thread(kernel.run, "%toolchat status")
-
-
 async def exists(path: Path) -> None:
     """Return once the kernel has written a file."""
     while not path.exists():
         await asyncio.sleep(0.01)
 
 
-def test_serving_twice_prints_the_same_lines_and_after_the_end_another_token(
-    kernel: Kernel, lines: str
-) -> None:
+def test_serving_twice_prints_the_same_and_later_another_token(kernel: Kernel, lines: str) -> None:
     assert "claude mcp add --transport http" in lines
     assert kernel.run("%toolchat serve") == lines
     assert "is served on port" in kernel.run("%toolchat serve --port 1")
@@ -155,20 +151,11 @@ def test_wrong_options_are_an_error_in_one_line(kernel: Kernel, lines: str) -> N
     assert "no session 'other'" in kernel.run("%toolchat serve -n other")
 
 
-async def edited_fill(client: Any, kernel: Kernel) -> Any:
-    """Return the result of a call that the person edits while it waits."""
-    call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
-    while "waits: mcp_" not in await status(kernel):
-        pass
-    await asyncio.to_thread(kernel.run, "%toolchat edit grams=250")
-    return await call
-
-
-async def test_a_call_runs_in_the_kernel_and_its_object_is_in_the_session(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_a_call_runs_in_the_kernel_and_makes_its_object(kernel: Kernel, lines: str) -> None:
     async with connected(lines) as client:
-        result = (await edited_fill(client, kernel)).structured_content
+        call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+        await kernel.decide("edit grams=250")
+        result = (await call).structured_content
         assert result["note"] == "The person changed grams from 300 to 250."
         assert result["result"] == "Jar#2"
         weighed = await client.call_tool("weigh", {"jar": "Jar#2"})
@@ -196,51 +183,37 @@ async def test_a_client_hears_how_far_a_tool_is_and_the_interrupt_of_the_kernel_
         assert again.structured_content["result"] == 100
 
 
-async def test_the_interrupt_of_the_kernel_ends_what_a_client_reads(
-    kernel: Kernel, lines: str
-) -> None:
-    source = (
-        "def render(jar):\n"
-        "    Path('reading').touch()\n"
-        "    time.sleep(600)\n"
-        "Jar._repr_html_ = render"
-    )
-    await asyncio.to_thread(kernel.run, source)
+async def test_the_kernels_interrupt_ends_what_a_client_reads(kernel: Kernel, lines: str) -> None:
+    source = "def render(jar):\n    Path('reading').touch()\n    time.sleep(600)\n"
+    kernel.run(f"{source}Jar._repr_html_ = render")
     async with connected(lines) as client:
         read = asyncio.create_task(client.call_tool("read_object", {"name": "Jar#1"}))
         await exists(kernel.folder / "reading")
         kernel.manager.interrupt_kernel()
-        result = await read
-        assert result.structured_content == {"error": "the person interrupted this"}
-        assert await asyncio.to_thread(kernel.run, "print('alive')") == "alive\n"
+        assert (await read).structured_content == {"error": "the person interrupted this"}
+        assert await kernel.run_aside("print('alive')") == "alive\n"
 
 
-async def test_nobodys_variable_is_set_by_a_client_before_the_person_approves(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_no_variable_is_set_by_a_client_without_approval(kernel: Kernel, lines: str) -> None:
     kernel.run("model = Scripted([('save', {'out': 'Jar#1'}), 'Ready.'])")
     kernel.run("%toolchat serve --stop")
     cell = OPEN.replace("-i jar", "-i jar -o out:Jar -n saved --fresh")
     kernel.run(cell.replace("Look after {jar}.", "Save {jar} as out."))
     lines = kernel.run("print(out.grams); out = 'MINE'\n%toolchat serve")
     assert lines.startswith("100\n")
-
-    async def out() -> str:
-        return (await asyncio.to_thread(kernel.run, "print(out)")).strip()
-
     async with connected(lines) as client:
         # A call that nobody has to approve sets nothing again that was saved before.
         weighed = await client.call_tool("weigh", {"jar": "Jar#1"})
-        assert (weighed.structured_content["result"], await out()) == (100, "MINE")
+        assert weighed.structured_content["result"] == 100
         described = await client.call_tool("describe", {"name": "save"})
         assert described.structured_content["read_only"] is False
         call = asyncio.create_task(client.call_tool("save", {"out": "Jar#1"}))
-        while "waits: mcp_" not in await status(kernel):
+        while "waits: mcp_" not in await kernel.run_aside("%toolchat status"):
             pass
-        assert await out() == "MINE"
-        await asyncio.to_thread(kernel.run, "%toolchat approve")
+        assert await kernel.run_aside("print(out)") == "MINE\n"
+        await kernel.decide("approve")
         assert (await call).structured_content["result"] == "ok"
-        assert "Jar object" in await out()
+        assert "Jar object" in await kernel.run_aside("print(out)")
 
 
 async def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and_prints_nothing(
@@ -249,7 +222,7 @@ async def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and
     (kernel.folder / "napping").unlink(missing_ok=True)
     source = "Path('blocks').touch()\nwhile not Path('go').exists():\n    time.sleep(0.01)\n"
     async with connected(lines) as client:
-        blocks = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+        blocks = asyncio.create_task(kernel.run_aside(source))
         await exists(kernel.folder / "blocks")
         for name, arguments in (("nap", {"seconds": 0}), ("read_object", {"name": "Nothing#9"})):
             with pytest.raises(TimeoutError):
@@ -259,19 +232,19 @@ async def test_what_a_client_gave_up_while_the_kernel_was_blocked_never_runs_and
         await client.list_tools()
         (kernel.folder / "go").touch()
         printed = await blocks
-        printed += await asyncio.to_thread(kernel.run, "import gc; gc.collect()")
+        printed += await kernel.run_aside("import gc; gc.collect()")
         overview = await client.call_tool("list_tools_and_objects", {})
-        assert "nap" not in await status(kernel)
+        assert "nap" not in await kernel.run_aside("%toolchat status")
         assert not (kernel.folder / "napping").exists()
         assert overview.structured_content["waiting"] == []
-        printed += await asyncio.to_thread(kernel.run, "gc.collect()")
+        printed += await kernel.run_aside("gc.collect()")
         assert printed == ""
 
 
 async def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: str) -> None:
     async with connected(lines) as client:
         source = "Path('awaits').touch()\nawait asyncio.Event().wait()"
-        cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
+        cell = asyncio.create_task(kernel.run_aside(source))
         await exists(kernel.folder / "awaits")
         messages: asyncio.Queue[str] = asyncio.Queue()
 
@@ -288,82 +261,32 @@ async def test_calls_wait_while_a_cell_runs_that_awaits(kernel: Kernel, lines: s
         assert (await asked).structured_content["result"] == 100
 
 
-async def test_tools_are_listed_while_a_cell_runs_that_blocks_the_kernel(
-    kernel: Kernel, lines: str
-) -> None:
-    source = "Path('sleeps').touch()\ntime.sleep(600)"
-    cell = asyncio.create_task(asyncio.to_thread(kernel.run, source))
-    await exists(kernel.folder / "sleeps")
-    async with connected(lines) as client:
-        tools = [tool.name for tool in (await client.list_tools()).tools]
-        assert tools[-3:] == ["fill", "nap", "weigh"]
-    assert not cell.done()
-    kernel.manager.interrupt_kernel()
-    await cell
-
-
-async def test_a_tool_that_was_defined_again_is_the_one_that_runs(
-    kernel: Kernel, lines: str
-) -> None:
+async def test_a_tool_that_was_defined_again_is_what_runs(kernel: Kernel, lines: str) -> None:
     async with connected(lines) as client:
         again = SET_UP[SET_UP.index("@tool(read_only=True)\ndef weigh") :]
         again = again.replace("return jar.grams", "return 7").replace("jar = Jar(100)", "")
-        await asyncio.to_thread(kernel.run, again)
+        await kernel.run_aside(again)
         result = await client.call_tool("weigh", {"jar": "Jar#1"})
         assert result.structured_content["result"] == 7
 
 
-async def test_a_notebook_with_the_calls_of_a_client_is_verified(
-    kernel: Kernel, tmp_path: Path
-) -> None:
-    named = OPEN.replace("-m model", "-m model -n jars")
-    kernel.run(SET_UP)
-    kernel.run(named)
-    lines = kernel.run("%toolchat serve -n jars")
-
-    async with connected(lines) as client:
-        await edited_fill(client, kernel)
-    kernel.run("%toolchat serve --stop")
-    kernel.run(SAVE)
-    output = nbformat.v4.new_output("display_data", data=kernel.saved)
-    notebook = write_notebook(tmp_path / "jars.ipynb", SET_UP, named)
-    cells = nbformat.read(notebook, as_version=4).cells
-    cells[1].outputs = [output]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
-    command = [EXECUTABLE, "verify", "--trust", "--allow", str(notebook)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert re.match(r"same +\S+jars.ipynb: 1 session, 1 call", done.stdout)
-
-
-def test_after_a_restart_the_cell_repeats_the_calls_of_clients_and_their_results_are_found(
-    tmp_path: Path,
-) -> None:
+async def test_after_a_restart_the_calls_of_clients_are_repeated(tmp_path: Path) -> None:
     with started(tmp_path, JPY_SESSION_NAME=str(tmp_path / "jars.ipynb")) as kernel:
-        kernel.run(SET_UP)
-        kernel.run(OPEN)
-
-        async def first(lines: str) -> Any:
-            async with connected(lines) as client:
-                call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
-                while "waits: mcp_" not in await status(kernel):
-                    pass
-                await asyncio.to_thread(kernel.run, "%toolchat approve")
-                return (await call).structured_content
-
-        result = asyncio.run(first(kernel.run("%toolchat serve")))
+        for source in (SET_UP, OPEN):
+            kernel.run(source)
+        async with connected(kernel.run("%toolchat serve")) as client:
+            call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
+            await kernel.decide("approve")
+            result = (await call).structured_content
         kernel.manager.restart_kernel(now=True)
         kernel.client.wait_for_ready(timeout=60)
-        kernel.run(SET_UP)
-        kernel.run(OPEN)
+        for source in (SET_UP, OPEN):
+            kernel.run(source)
         assert "1 fill(grams 300) → Jar#2" in kernel.run("%toolchat status")
-
-        async def later(lines: str) -> Any:
-            async with connected(lines) as client:
-                arguments = {"call_id": result["call_id"]}
-                again = await client.call_tool("wait_for_decision", arguments)
-                return again.structured_content
-
-        assert asyncio.run(later(kernel.run("%toolchat serve"))) == result
+        async with connected(kernel.run("%toolchat serve")) as client:
+            arguments = {"call_id": result["call_id"]}
+            again = await client.call_tool("wait_for_decision", arguments)
+            assert again.structured_content == result
 
 
 # -- jupyter toolcall serve ----------------------------------------------------------------------
@@ -373,101 +296,63 @@ class Command:
     """`jupyter toolcall serve` with somebody at its terminal."""
 
     def __init__(self, notebook: Path) -> None:
-        self.process = subprocess.Popen(
-            [EXECUTABLE, "serve", "--trust", str(notebook)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        command = [EXECUTABLE, "serve", "--trust", str(notebook)]
+        pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process: Any = subprocess.Popen(command, **pipes, start_new_session=True)
 
     def read_to(self, text: str) -> str:
         """Return what the command prints, up to a text."""
-        assert self.process.stdout is not None
         printed = b""
         while not printed.endswith(text.encode()):
             byte = self.process.stdout.read(1)
-            assert byte, printed + (self.process.stderr.read() if self.process.stderr else b"")
+            assert byte, printed + self.process.stderr.read()
             printed += byte
         return printed.decode()
 
-    def type(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{line}\n".encode())
+    def answer(self, *lines: str) -> None:
+        self.process.stdin.write("".join(f"{line}\n" for line in lines).encode())
         self.process.stdin.flush()
 
-    def end(self) -> int:
-        """Press Ctrl-C; return the exit status."""
-        self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=60)
-        return self.process.returncode
+    async def asked(self, *answers: str) -> str:
+        """Return what is printed up to the next question, after these answers."""
+        self.answer(*answers)
+        return await asyncio.to_thread(self.read_to, "[r]eject? ")
 
 
 async def test_a_person_decides_in_the_terminal_and_ctrl_c_ends_everything(tmp_path: Path) -> None:
-    command = Command(write_notebook(tmp_path / "jars.ipynb", SET_UP, OPEN))
+    tell = "def tell(text: str, more: dict) -> None:\n    'Tell somebody.'"
+    cell = OPEN.replace("-t fill", "-t tell fill").replace("-m model", "-m person")
+    command = Command(write_notebook(tmp_path / "jars.ipynb", SET_UP, tell, cell))
     lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
 
     async with connected(lines) as client:
-        call = asyncio.create_task(client.call_tool("fill", {"grams": 300}))
-        asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
+
+        def call(tool: str, **arguments: Any) -> asyncio.Task[Any]:
+            return asyncio.create_task(client.call_tool(tool, arguments))
+
+        fill = call("fill", grams=300)
+        asked = await command.asked()
         assert "mcp:claude-code asks for fill" in asked
         assert '"grams": 300' in asked
-        command.type("e")
-        await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
-        command.type("{}")
-        refused = await asyncio.to_thread(command.read_to, "[r]eject? ")
-        assert "grams: " in refused
-        command.type("e")
-        await asyncio.to_thread(command.read_to, "All arguments as JSON: ")
-        command.type('{"grams": 20}')
-        result = (await call).structured_content
+        assert "grams: " in await command.asked("e", "{}")
+        command.answer("e", '{"grams": 20}')
+        result = (await fill).structured_content
         assert result["note"] == "The person changed grams from 300 to 20."
         assert result["result"] == "Jar#2"
-        call = asyncio.create_task(client.call_tool("fill", {"grams": 1}))
-        await asyncio.to_thread(command.read_to, "[r]eject? ")
-        command.type("r")
-        await asyncio.to_thread(command.read_to, "Reason: ")
-        command.type("too little")
-        assert (await call).structured_content["note"].endswith("Reason: too little")
-    assert command.end() == 0
-
-
-async def test_the_terminal_prints_every_argument_whole_with_nothing_hidden(tmp_path: Path) -> None:
-    tell = "def tell(text: str, more: dict) -> None:\n    'Tell somebody.'"
-    cells = SET_UP, tell, OPEN.replace("-t fill", "-t tell fill")
-    command = Command(write_notebook(tmp_path / "jars.ipynb", *cells))
-    lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
-    text, more = (
-        f"\x1b[2J\u202e\u200b\u3164{'long ' * 2_000}END",
-        {"a\r": ["x" * 900, {"z": 2**60}]},
-    )
-
-    async with connected(lines) as client:
-        arguments = {"text": text, "more": more}
-        call = asyncio.create_task(client.call_tool("tell", arguments))
-        asked = await asyncio.to_thread(command.read_to, "[r]eject? ")
+        # Every argument is printed whole, with nothing hidden.
+        text = f"\x1b[2J\u202e\u200b\u3164{'long ' * 2_000}END"
+        more = {"a\r": ["x" * 900, {"z": 2**60}]}
+        told = call("tell", text=text, more=more)
+        asked = await command.asked()
         shown = asked.partition("asks for tell\n")[2].partition("\n}\n")[0] + "}"
-        assert json.loads(shown) == arguments
+        assert json.loads(shown) == {"text": text, "more": more}
         assert all(c == "\n" or (c.isprintable() and c != "\u3164") for c in asked)
         assert "not marked read-only" in asked
-        command.type("r")
-        await asyncio.to_thread(command.read_to, "Reason: ")
-        command.type("no")
-        assert (await call).structured_content["status"] == "rejected"
-    assert command.end() == 0
-
-
-async def test_a_notebook_whose_session_has_a_person_as_model_is_served(tmp_path: Path) -> None:
-    notebook = write_notebook(
-        tmp_path / "jars.ipynb", SET_UP, OPEN.replace("-m model", "-m person")
-    )
-    command = Command(notebook)
-    lines = command.read_to("Ctrl-C ends the server and the kernel.\n")
-
-    async with connected(lines) as client:
-        result = await client.call_tool("weigh", {"jar": "Jar#1"})
-        assert result.structured_content["result"] == 100
-    assert command.end() == 0
+        command.answer("r", "too little")
+        assert (await told).structured_content["note"].endswith("Reason: too little")
+    command.process.send_signal(signal.SIGINT)
+    command.process.communicate(timeout=60)
+    assert command.process.returncode == 0
 
 
 def test_a_notebook_with_a_cell_that_fails_is_not_served(tmp_path: Path) -> None:

@@ -72,23 +72,15 @@ def change(path: Path, old: str, new: str) -> None:
 def test_a_notebook_from_elsewhere_is_not_executed_without_a_terminal_or_trust(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = made_here(tmp_path)
-    other = tmp_path / "elsewhere" / "made.ipynb"
-    other.parent.mkdir()
-    shutil.copy(path, other)
+    (tmp_path / "elsewhere").mkdir()
+    path = Path(shutil.copy(made_here(tmp_path), tmp_path / "elsewhere"))
     for command in ("run", "verify", "check"):
         capsys.readouterr()
-        assert cli.main([command, str(other)]) == 2
+        assert cli.main([command, str(path)]) == 2
         captured = capsys.readouterr()
-        assert ran(other) == 0
-        assert captured.out == ""
-        assert len(captured.err.splitlines()) == 1
+        assert (ran(path), captured.out, captured.err.count("\n")) == (0, "", 1)
         assert re.match(f"toolcall: {command} executes the code .* with your rights", captured.err)
         assert "--trust" in captured.err
-
-
-def test_help_says_that_the_code_is_executed(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("run", "verify", "check"):
         with pytest.raises(SystemExit):
             cli.main([command, "--help"])
         said = " ".join(capsys.readouterr().out.split())
@@ -112,7 +104,7 @@ def test_a_person_is_asked_before_anything_runs(
     assert "it was not made on this computer. Execute it? [y/N]" in capsys.readouterr().err
 
 
-def test_what_run_wrote_is_verified_without_a_question_and_says_that_it_executes(
+def test_what_run_wrote_is_verified_without_a_question_until_somebody_changes_any_place_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = made_here(tmp_path)
@@ -121,17 +113,9 @@ def test_what_run_wrote_is_verified_without_a_question_and_says_that_it_executes
     captured = capsys.readouterr()
     assert captured.err == f"toolcall: verify executes the code of {path} with your rights.\n"
     assert captured.out == f"same     {path}: 1 session, 1 call\n"
-
-
-def test_what_run_wrote_and_somebody_changed_in_any_place_is_asked_about(tmp_path: Path) -> None:
-    path = made_here(tmp_path)
     before, text = ran(path), path.read_text(encoding="utf-8")
-    for old, new in (
-        ("return 2 * n", "return 2 + n"),
-        ("model = Scripted", "print(1); model = Scripted"),
-        ("21})", "22})"),
-        ("Done.", "Done!"),
-    ):
+    changes = ("return 2 * n", "return 2 + n"), ("model =", "print(1); model ="), ("21})", "22})")
+    for old, new in (*changes, ("Done.", "Done!")):
         path.write_text(text, encoding="utf-8")
         change(path, old, new)
         assert cli.main(["run", str(path)]) == 2
@@ -157,16 +141,9 @@ def signed(path: Path) -> Path:
     return path
 
 
-def test_what_a_person_ran_and_saved_in_jupyter_is_verified_without_a_question(
-    tmp_path: Path,
-) -> None:
-    assert cli.main(["verify", str(in_jupyter(tmp_path / "j" / "a.ipynb"))]) == 0
-
-
-def test_own_sessions_in_a_notebook_whose_code_somebody_changed_are_no_proof(
-    tmp_path: Path,
-) -> None:
+def test_what_a_person_ran_in_jupyter_is_verified_unless_it_changed(tmp_path: Path) -> None:
     path = in_jupyter(tmp_path / "j" / "a.ipynb")
+    assert cli.main(["verify", str(path)]) == 0
     change(path, "return 2 * n", "return 3 * n")
     assert cli.main(["verify", str(path)]) == 2
     assert cli.main(["verify", str(in_jupyter(tmp_path / "k" / "a.ipynb", sign=False))]) == 2
@@ -202,7 +179,7 @@ def test_nothing_is_asked_about_files_that_are_not_executed(tmp_path: Path) -> N
     assert cli.main(["show", str(path)]) == 0
 
 
-def test_a_kernel_that_this_computer_lacks_is_told_in_one_line(
+def test_a_kernel_that_is_not_here_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_notebook(tmp_path / "n" / "a.ipynb", "1 + 1")

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.jupyter.panel_controller import PanelController
-from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.view.contract import Delta, Notice, Whole
 from tests.jupyter.test_panel_controller import double
 
@@ -30,43 +29,28 @@ def sent_calls(notices: list[Notice]) -> dict[str, str]:
     return {row.call: row.status for update in updates for row in update.rows.calls}
 
 
-def event_of_update(
-    drive: PanelController, is_awaited: Callable[[Delta | Whole], bool]
-) -> threading.Event:
-    """Return an event that is set once an awaited update was sent."""
-    event, send = threading.Event(), drive.updates.send
-
-    def send_and_look(notice: Notice) -> None:
-        send(notice)
-        if isinstance(notice, Delta | Whole) and is_awaited(notice):
-            event.set()
-
-    drive.updates.send = send_and_look
-    return event
-
-
 def fast_calls(tool: str) -> list[tuple[str, dict[str, int]]]:
     return [(tool, {"number": number}) for number in range(CALLS)]
 
 
 def run_with_slow_tool(tool: Callable[..., Any]) -> Session:
     """Run many calls of a tool, then a tool that waits until the panel shows that it runs."""
-    shown: list[threading.Event] = []
+    shown = threading.Event()
 
     def slow() -> str:
         """Wait until the panel shows that this runs."""
-        return "seen" if shown[0].wait(30) else "not seen"
+        return "seen" if shown.wait(30) else "not seen"
 
     script = [*fast_calls(tool.__name__), ("slow", {}), "Done."]
     drive, notices = controller(tool, slow, model=Scripted(script))
-    shown.append(
-        event_of_update(
-            drive,
-            lambda update: (
-                "running" in sent_calls([update]).values() and len(sent_calls(notices)) == CALLS + 1
-            ),
-        )
-    )
+    send = drive.updates.send
+
+    def send_and_look(notice: Notice) -> None:
+        send(notice)
+        if "running" in sent_calls([notice]).values() and len(sent_calls(notices)) == CALLS + 1:
+            shown.set()
+
+    drive.updates.send = send_and_look
     return asyncio.run(drive.run())
 
 
@@ -83,23 +67,6 @@ def test_a_fast_session_sends_fewer_updates_than_it_has_calls_and_every_call() -
 
 def test_a_tool_that_takes_long_after_many_fast_ones_is_shown_while_it_runs() -> None:
     assert run_with_slow_tool(double).calls[-1].result == "seen"
-
-
-def test_a_model_that_takes_long_after_many_fast_replies_is_shown_as_thinking() -> None:
-    script = Scripted([*fast_calls("double"), "Done."])
-
-    def model(request: Request) -> Reply | None:
-        if len(drive.session.calls) == CALLS:
-            assert shown.wait(30)
-        return script(request)
-
-    def is_thinking(update: Delta | Whole) -> bool:
-        ended = [*sent_calls(notices).values()].count("succeeded") == CALLS
-        return ended and [row.phase for row in update.rows.session] == ["thinking"]
-
-    drive, notices = controller(double, model=model)
-    shown = event_of_update(drive, is_thinking)
-    assert asyncio.run(drive.run()).text == "Done."
 
 
 class Bead:

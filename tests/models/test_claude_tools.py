@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Session, Toolbox, from_graphql
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.models.anthropic_requests import MODELS, Abilities, Strategy, abilities
+from jupyter_toolcall.models.anthropic_requests import MODELS, Strategy, abilities
 from tests.large_schema import LINKS, large_schema
 from tests.standin.anthropic_api import NEWEST, StandIn
 from tests.standin.anthropic_words import unmarked
@@ -49,24 +49,21 @@ def _step(name: str) -> Callable[..., Soup]:
     return step
 
 
+def on_flat(count: int = 20) -> list[Turn]:
+    return [says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})) for name in STEPS[:count]]
+
+
+def choosing(tool: str, **arguments: Any) -> Turn:
+    return says(Think("Which?"), Use(tool, arguments))
+
+
 def selecting() -> list[Turn]:
-    return [
-        turn
-        for name in STEPS[:10]
-        for turn in (
-            says(Think("Which?"), Use("selectTools", {"tools": [f"Soup_{name}"]})),
-            says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})),
-        )
-    ]
+    chosen = (choosing("selectTools", tools=[f"Soup_{name}"]) for name in STEPS)
+    return [turn for pair in zip(chosen, on_flat(10), strict=False) for turn in pair]
 
 
 def on_current() -> list[Turn]:
-    steps = [says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})) for name in STEPS[:19]]
-    return [says(Think("Which?"), Use("_use_Soup", {"id": "Soup#1"})), *steps]
-
-
-def on_flat() -> list[Turn]:
-    return [says(Think("So."), Use(f"Soup_{name}", {"note": "stir"})) for name in STEPS[:20]]
+    return [choosing("_use_Soup", id="Soup#1"), *on_flat(19)]
 
 
 def spoken() -> list[Turn]:
@@ -75,7 +72,8 @@ def spoken() -> list[Turn]:
 
 
 SCRIPTS = {"select": selecting, "current": on_current, "flat": on_flat, "native": spoken}
-WAYS: list[tuple[str, Strategy | None]] = [
+Way = tuple[str, Strategy | None]
+WAYS: list[Way] = [
     (NEWEST, "reference"),
     (NEWEST, "inline"),
     (NEWEST, "resend"),
@@ -87,34 +85,38 @@ KEEPING = WAYS[:2] + WAYS[3:5]
 """The ways in which nothing that was sent changes."""
 
 
-def cooked(
-    claude: StandIn, scheme: str, way: tuple[str, Strategy | None], system: str = ""
-) -> Session:
+def soup_session(model: Any, scheme: str = "select", **options: Any) -> Session:
+    inputs = {"soup": Soup()}
+    return Session(soup_kitchen(), model, scheme=scheme, inputs=inputs, approve="all", **options)
+
+
+def cooked(claude: StandIn, scheme: str, way: Way, system: str = "") -> Session:
     claude.turns += [*SCRIPTS[scheme](), says("Done.")]
     with claude.model(way[0], strategy=way[1]) as model:
-        return Session(
-            soup_kitchen(),
-            model,
-            scheme=scheme,
-            inputs={"soup": Soup()},
-            system=system,
-            approve="all",
-        ).tell("Make soup.")
+        return soup_session(model, scheme, system=system).tell("Make soup.")
+
+
+@cache
+def twenty_turns(scheme: str, way: Way) -> tuple[StandIn, Session]:
+    """Return a session of twenty turns, which no test changes, and who answered it."""
+    # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
+    claude = StandIn()
+    return claude, cooked(claude, scheme, way, "You are a patient cook. " * 250)
 
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_again(
-    claude: StandIn, scheme: str, way: tuple[str, Strategy | None]
+def test_twenty_turns_are_never_refused_and_what_was_sent_is_sent_again(
+    scheme: str, way: Way
 ) -> None:
-    session = cooked(claude, scheme, way)
+    claude, session = twenty_turns(scheme, way)
     assert len(claude.asked) == 21
     assert [call.status for call in session.calls] == ["succeeded"] * len(session.calls)
-    assert str(session) == "Done."
+    assert (str(session), claude.refused) == ("Done.", [])
     for body in claude.bodies:
         assert str(body).count("'cache_control'") <= 4
         ends = [body["system"][-1], *_tools(body)[-1:]]
-        assert ["cache_control" in end for end in ends] == [True] * len(ends)
+        assert all("cache_control" in end for end in ends)
     # Nothing is remembered: another object of the model makes the same bodies of the journal.
     with claude.model(way[0], strategy=way[1]) as model:
         assert [model.body(exchange.request) for exchange in session.requests] == claude.bodies
@@ -128,51 +130,40 @@ def test_a_session_of_twenty_turns_is_never_refused_and_what_was_sent_is_sent_ag
 
 
 @pytest.mark.parametrize("way", KEEPING, ids=str)
-def test_a_tool_is_in_view_before_it_is_called(
-    claude: StandIn, way: tuple[str, Strategy | None]
-) -> None:
-    cooked(claude, "select", way)
+def test_a_tool_is_seen_before_its_call(way: Way) -> None:
+    claude, _ = twenty_turns("select", way)
     for asked, step in zip(claude.asked[1::2], STEPS, strict=False):
         assert f"Soup_{step}" in _in_view(asked.body)
     assert _in_view(claude.asked[0].body) == {"selectTools"}
 
 
-def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it(claude: StandIn) -> None:
-    cooked(claude, "select", (NEWEST, "resend"))
+def test_a_list_that_is_sent_again_costs_the_thinking_that_was_bound_to_it() -> None:
+    claude, _ = twenty_turns("select", (NEWEST, "resend"))
     assert claude.asked[-1].dropped
     names = [[tool["name"] for tool in asked.body["tools"]] for asked in claude.asked]
-    assert names[0] == ["selectTools"]
-    assert names[1] == ["selectTools", "Soup_step_00"]
+    assert names[:2] == [["selectTools"], ["selectTools", "Soup_step_00"]]
     assert all(before == after[: len(before)] for before, after in pairwise(names))
 
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_nine_tenths_of_a_session_come_from_the_cache(
-    claude: StandIn, scheme: str, strategy: Strategy
-) -> None:
-    # A page of instructions: what is shorter than 1,024 tokens, the API does not cache.
-    session = cooked(claude, scheme, (NEWEST, strategy), "You are a patient cook. " * 250)
+def test_nine_tenths_come_from_the_cache(scheme: str, strategy: Strategy) -> None:
+    claude, session = twenty_turns(scheme, (NEWEST, strategy))
     usage = session.state.usage
-    share = usage.cached / usage.input
-    print(f"cached share, {scheme}, {strategy}: {share:.3f} of {usage.input:,} tokens")
     assert usage.cached + usage.written <= usage.input
     assert usage.written == sum(a.usage["cache_creation_input_tokens"] for a in claude.asked)
     if strategy != "resend" or scheme in ("flat", "native"):
-        assert share >= 0.9
+        assert usage.cached / usage.input >= 0.9
 
 
 @pytest.mark.parametrize("model", [NEWEST, "claude-sonnet-5"])
-def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_and_are_cached(
-    model: str,
-) -> None:
+def test_on_four_thousand_tools_requests_are_small_and_cached(model: str) -> None:
     toolbox = from_graphql(large_schema(96, 23, 420, 2))
     assert len(toolbox) > 4_000
     api = StandIn()
     for tool in dict.fromkeys(tool for tool, _ in LINKS):
-        api.turns.append(says(Think("Which?"), Use("selectTools", {"tools": [tool]})))
-        calls = [Use(*call) for call in LINKS if call[0] == tool]
-        api.turns += [says(Think("So."), call) for call in calls]
+        api.turns.append(choosing("selectTools", tools=[tool]))
+        api.turns += [says(Think("So."), Use(*call)) for call in LINKS if call[0] == tool]
     api.turns.append(says("Done."))
     with api.model(model) as claude:
         session = Session(toolbox, claude, approve="all").tell("Follow the links.")
@@ -182,63 +173,12 @@ def test_on_four_thousand_tools_requests_are_small_grow_with_what_is_selected_an
     assert sizes[0] <= 60_000
     assert sizes[19] <= sizes[0] + 20_000
     usage = [asked.usage for asked in api.asked[:20]]
-    cached = sum(each["cache_read_input_tokens"] for each in usage)
-    fresh = sum(each["input_tokens"] + each["cache_creation_input_tokens"] for each in usage)
+    cached = sum(turn["cache_read_input_tokens"] for turn in usage)
+    fresh = sum(turn["input_tokens"] + turn["cache_creation_input_tokens"] for turn in usage)
     assert cached / (cached + fresh) >= 0.9
 
 
 # -- nothing is remembered ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scheme", SCRIPTS)
-def test_another_kernel_and_another_model_object_send_the_same(
-    claude: StandIn, scheme: str, tmp_path: Any
-) -> None:
-    way: tuple[str, Strategy | None] = (NEWEST, None)
-    session = cooked(claude, scheme, way)
-    session.save(tmp_path / "soup.jsonl")
-    claude.turns.append(says("More."))
-    with claude.model() as model:
-        loaded = Session.load(tmp_path / "soup.jsonl", soup_kitchen(), model)
-        loaded.tell("More?")
-    assert claude.refused == []
-    before, after = claude.asked[-2].body, claude.asked[-1].body
-    assert _shown(before) == _shown(after)
-    turns = len(before["messages"])
-    assert unmarked(after["messages"][:turns]) == unmarked(before["messages"])
-    assert claude.asked[-1].dropped == ()
-
-
-@pytest.mark.parametrize("strategy", ["reference", "inline"])
-def test_a_fork_and_a_replay_send_the_same_beginning(claude: StandIn, strategy: Strategy) -> None:
-    session = cooked(claude, "select", (NEWEST, strategy))
-    third = session.calls[3]
-    claude.turns += [says("Enough.")]
-    with claude.model(strategy=strategy) as model:
-        session.cursor.context.model = model
-        entries = len(session.journal)
-        replayed = session.replay().run()
-        assert len(session.journal) == entries
-        assert replayed.head == session.head
-        fork = session.fork(third.id)
-        fork.tell("Is it soup?")
-    assert claude.refused == []
-    assert claude.asked[-1].dropped == ()
-    assert _shown(claude.asked[-1].body) == _shown(claude.asked[0].body)
-
-
-@pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_an_edit_is_taken_and_what_was_bound_to_the_old_call_is_dropped(
-    claude: StandIn, strategy: Strategy
-) -> None:
-    session = cooked(claude, "select", (NEWEST, strategy))
-    claude.turns += [says("Well."), says("Well, well.")]
-    with claude.model(strategy=strategy) as model:
-        session.cursor.context.model = model
-        edited = session.edit(session.calls[1].id, note="shake").run()
-        edited.tell("What did I do?")
-    assert claude.refused == []
-    assert claude.asked[-1].dropped
 
 
 @pytest.mark.parametrize("scheme", ["select", "flat"])
@@ -247,9 +187,7 @@ def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
 ) -> None:
     claude.turns += [*SCRIPTS[scheme](), says("Done."), says("Well.")]
     with claude.model(beta=False) as model:
-        session = Session(
-            soup_kitchen(), model, scheme=scheme, inputs={"soup": Soup()}, approve="all"
-        ).tell("Make soup.")
+        session = soup_session(model, scheme).tell("Make soup.")
         thoughts = [_thoughts(asked.body) for asked in claude.asked]
         # A tool that is declared later is a change of what came before: thinking since then stays.
         since = [0, 1, 2, *[0, 1] * 9] if scheme == "select" else range(21)
@@ -262,12 +200,9 @@ def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
     assert all("block_binding" not in asked.body["thinking"] for asked in claude.asked)
 
 
-@pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("way", WAYS[1:], ids=str)
-def test_a_session_goes_on_with_another_model(
-    claude: StandIn, scheme: str, way: tuple[str, Strategy | None]
-) -> None:
-    session = cooked(claude, scheme, (NEWEST, "reference"))
+def test_a_session_continues_on_another_model(claude: StandIn, way: Way) -> None:
+    session = cooked(claude, "select", (NEWEST, "reference"))
     claude.turns += [says(Use(f"Soup_{STEPS[0]}")), says("More.")]
     with claude.model(way[0], strategy=way[1]) as model:
         session.cursor.context.model = model
@@ -299,14 +234,7 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
     way = data.draw(st.sampled_from(WAYS))
     claude = StandIn()
     with claude.model(way[0], strategy=way[1]) as model:
-        session = Session(
-            soup_kitchen(),
-            model,
-            scheme=scheme,
-            inputs={"soup": Soup()},
-            outputs={"made": Soup},
-            approve="all",
-        )
+        session = soup_session(model, scheme, outputs={"made": Soup})
         for turns in parts:
             claude.turns = [*turns, says("Done."), says("Done."), says("Done.")]
             session.tell("Go on.")
@@ -320,20 +248,11 @@ def test_whatever_a_model_does_the_api_takes_it_and_what_was_sent_stays(
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_a_turn_that_paused_before_it_said_anything_is_asked_for_again(
-    claude: StandIn, strategy: Strategy
-) -> None:
+def test_an_empty_turn_that_paused_is_asked_for_again(claude: StandIn, strategy: Strategy) -> None:
     select = says(Use("selectTools", {"tools": [f"Soup_{STEPS[0]}"]}))
     claude.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
     with claude.model(strategy=strategy) as model:
-        session = Session(
-            soup_kitchen(),
-            model,
-            scheme="select",
-            inputs={"soup": Soup()},
-            outputs={"made": Soup},
-            approve="all",
-        ).tell("Make soup.")
+        session = soup_session(model, outputs={"made": Soup}).tell("Make soup.")
         assert session.text == "Done."
     assert claude.refused == []
     for before, after in pairwise(asked.body for asked in claude.asked):
@@ -369,19 +288,15 @@ peel_thinly.__name__ = "peel"
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_a_description_that_changed_is_news_and_the_first_one_stays(
+def test_a_changed_description_is_news_and_the_first_stays(
     claude: StandIn, strategy: Strategy
 ) -> None:
     claude.turns += [says(Think("Hm."), Use("peel", {"potato": "a"})), says("b"), says("c")]
     with claude.model(strategy=strategy) as model:
-        journal = Journal()
-        first = Session(Toolbox(peel), model, scheme="flat", approve="all", journal=journal)
-        first.ask("Peel.").step()
-        again = Session(
-            Toolbox(peel_thinly), model, scheme="flat", approve="all", journal=journal
-        ).checkout(first.head)
-        again.run()
-        again.tell("And?")
+        options: Any = {"scheme": "flat", "approve": "all", "journal": Journal()}
+        first = Session(Toolbox(peel), model, **options).ask("Peel.").step()
+        again = Session(Toolbox(peel_thinly), model, **options).checkout(first.head)
+        again.run().tell("And?")
     assert claude.refused == []
     assert [asked.body["tools"][0]["description"] for asked in claude.asked] == ["Peels."] * 3
     results = claude.asked[1].body["messages"][2]["content"]
@@ -393,8 +308,8 @@ def test_a_description_that_changed_is_news_and_the_first_one_stays(
     assert sum("now says too" in text for text in texts) == 1
 
 
-def test_what_results_told_already_is_no_news(claude: StandIn) -> None:
-    session = cooked(claude, "select", (NEWEST, "reference"))
+def test_what_results_told_already_is_no_news() -> None:
+    claude, session = twenty_turns("select", (NEWEST, "reference"))
     assert "now says too" not in str(claude.asked[-1].body["messages"])
     assert session.objects[-1] == "Soup#11"
 
@@ -403,10 +318,10 @@ def test_an_object_that_a_later_cell_brings_is_news(claude: StandIn) -> None:
     claude.turns += [says("Hello."), says("I see."), says("Still.")]
     with claude.model() as model:
         journal = Journal()
-        first = Session(soup_kitchen(), model, inputs={"soup": Soup()}, journal=journal)
-        first.tell("Hello.")
-        more = {"soup": Soup(), "leek": (Soup("leek"), "a leek soup")}
-        again = Session(soup_kitchen(), model, inputs=more, journal=journal)
+        inputs: dict[str, Any] = {"soup": Soup()}
+        first = Session(soup_kitchen(), model, inputs=inputs, journal=journal).tell("Hello.")
+        inputs = {**inputs, "leek": (Soup("leek"), "a leek soup")}
+        again = Session(soup_kitchen(), model, inputs=inputs, journal=journal)
         # A cell with other options opens the session again, where the last cell left it.
         opened = journal.append(first.head, journal[again.head].event)
         again.checkout(opened.id).tell("And this?").tell("And now?")
@@ -430,7 +345,6 @@ def test_what_the_table_says_of_a_model_holds_together(model: str) -> None:
     able = MODELS[model]
     assert able.references or not able.inline
     assert able.adaptive or not able.bound
-    assert able == replace(Abilities(), **{f: getattr(able, f) for f in able.__slots__})
 
 
 def _tools(body: Json) -> list[Json]:

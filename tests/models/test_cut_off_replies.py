@@ -102,34 +102,6 @@ def test_it_is_asked_for_again_and_nothing_of_it_ran(api: StandIn, fault: str) -
     ]
 
 
-def test_after_the_last_try_the_turn_ends_with_one_line_and_the_session_continues(
-    api: StandIn,
-) -> None:
-    kitchen = Kitchen()
-    with cooking(api, kitchen, "length", 3) as model:
-        session = kitchen.session(model).run()
-        start, _, line = session.text.partition("\n\n")
-        assert start == "I begin"
-        assert line.startswith("[The reply was longer than it may be, and ends here.")
-        assert line.endswith("(asked 3 times)")
-        assert (kitchen.slept, kitchen.peeled) == ([1, 2], [])
-        assert session.tell("Peel less.").text == "Done."
-    assert kitchen.peeled == ["a"]
-
-
-def test_a_stream_that_never_ends_properly_is_one_line_and_can_be_asked_for_later(
-    api: StandIn,
-) -> None:
-    kitchen = Kitchen()
-    with cooking(api, kitchen, "stream", 3) as model:
-        session = kitchen.session(model)
-        with pytest.raises(ModelError, match=rf"^{STREAM}.*\(asked 3 times\)$"):
-            session.run()
-        assert kitchen.peeled == []
-        assert session.run().text == "Done."
-    assert kitchen.peeled == ["a"]
-
-
 def test_a_model_of_ones_own_is_asked_again_too_and_what_all_replies_used_is_counted() -> None:
     kitchen = Kitchen()
     model = Cook(kitchen.patience, HALF, WHOLE, DONE)
@@ -162,37 +134,22 @@ def test_calls_that_were_written_as_xml_and_cut_off_do_not_run() -> None:
     assert (session.calls, kitchen.peeled) == ((), [])
 
 
-def test_claude_may_write_twice_as_much_each_time_up_to_what_its_models_can() -> None:
-    kitchen = Kitchen()
-    server = ClaudeServer()
-    half = says("I begin", stop="length")
-    server.turns += [half, half, says("Done.")]
-    with server.model(patience=kitchen.patience, max_tokens=20_000) as model:
+@pytest.mark.parametrize(
+    ("name", "most", "limits"),
+    [
+        ("claude-opus-5-5", 20_000, [20_000, 40_000, 64_000]),
+        ("claude-opus-4-1", None, [32_000, 32_000, 32_000]),
+    ],
+)
+def test_claude_may_write_twice_as_much_each_time_up_to_what_its_models_can(
+    name: str, most: int | None, limits: list[int]
+) -> None:
+    kitchen, server = Kitchen(), ClaudeServer()
+    server.turns += [*[says("I begin", stop="length")] * 2, says("Done.")]
+    options: Any = {"max_tokens": most} if most else {}
+    with server.model(name, patience=kitchen.patience, **options) as model:
         assert kitchen.session(model).run().text == "Done."
-    assert [asked.body["max_tokens"] for asked in server.asked] == [20_000, 40_000, 64_000]
-
-
-def test_a_model_without_that_many_tokens_is_asked_for_as_much_again() -> None:
-    kitchen = Kitchen()
-    server = ClaudeServer()
-    server.turns += [says("I begin", stop="length"), says("Done.")]
-    with server.model("claude-opus-4-1", patience=kitchen.patience) as model:
-        assert kitchen.session(model).run().text == "Done."
-    assert {asked.body["max_tokens"] for asked in server.asked} == {32_000}
-
-
-def test_an_interrupt_ends_the_wait_and_nothing_is_recorded() -> None:
-    def interrupt(seconds: float) -> None:
-        raise KeyboardInterrupt
-
-    kitchen = Kitchen()
-    model = Cook(Patience(sleep=interrupt), HALF, DONE)
-    session = kitchen.session(model)
-    entries = len(session.journal)
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
-    assert len(session.journal) == entries
-    assert session.run().text == "Done."
+    assert [asked.body["max_tokens"] for asked in server.asked] == limits
 
 
 def test_a_recording_keeps_the_last_reply_and_repeats_it_without_waiting(tmp_path: Path) -> None:
@@ -222,3 +179,11 @@ def test_an_unknown_stop_reason_without_calls_ends_the_turn() -> None:
     kitchen = Kitchen()
     session = kitchen.session(Cook(kitchen.patience, Reply("Well.", stop="tired"))).run()
     assert session.text == "Well."
+
+
+@pytest.mark.parametrize("stop", ["refused", "context", "paused"])
+def test_nothing_of_a_reply_runs_that_did_not_come_to_its_end(stop: str) -> None:
+    kitchen, reply = Kitchen(), Reply("half", (PEEL,), stop)
+    session = kitchen.session(Cook(Patience(tries=1), *[reply] * 3)).step()
+    assert (session.calls, kitchen.peeled) == ((), [])
+    assert session.text.splitlines()[0] == "half"

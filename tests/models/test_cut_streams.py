@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 import pytest
 
-from jupyter_toolcall.core.errors import ModelError
-from jupyter_toolcall.models import openai_wire
 from jupyter_toolcall.schemes.messages import Reply, Request, User
 from tests.examples import FACTOR
 from tests.models.conftest import PROVIDERS
-from tests.standin import openai_turns
 from tests.standin.model_api import StandIn
 from tests.standin.talk import outcome_of
 from tests.standin.turns import Hide, Think, Turn, Use, says
@@ -100,30 +96,3 @@ def test_a_cut_of_a_real_connection_is_the_same(server: StandIn) -> None:
             server.turns.append(replace(turn, cut=place, hard=number % 2 == 0))
             check_cut(server.name, outcome_of(model, GO), whole, stream[place:])
     assert server.refused == []
-
-
-@pytest.mark.parametrize("name", CHAT_TURNS)
-def test_each_byte_of_chat_completions_up_to_the_reason_is_needed(name: str) -> None:
-    turn = CHAT_TURNS[name]
-    usage = {"prompt_tokens": 9, "completion_tokens": 9}
-    sent = openai_turns.stream(turn, usage, map(str, count()))
-    whole = openai_wire.ReplyDraft().reply(payloads(turn, sent))
-    came = 0
-    for place in range(len(sent)):
-        try:
-            outcome: Reply | str = openai_wire.ReplyDraft().reply(payloads(turn, sent[:place]))
-        except ModelError as error:
-            outcome = str(error)
-        check_cut("openai", outcome, whole, sent[place:])
-        came += isinstance(outcome, Reply)
-    # Of the cuts behind the reason none is an error; JSON has its end at the very end.
-    behind = len(sent.split(b'"finish_reason": "')[1].split(b"\n", 1)[-1])
-    assert came == (0 if name == "json" else behind)
-
-
-def payloads(turn: Turn, sent: bytes) -> list[str]:
-    if turn.dialect == "json":
-        return [sent.decode(errors="replace")]
-    return list(
-        openai_wire.payloads(sent[start : start + 100] for start in range(0, len(sent), 100))
-    )

@@ -61,112 +61,89 @@ def after(*messages: Message) -> list[Json]:
     return sent[2:]
 
 
+def reply_to(server: StandIn, turn: Turn, **options: Any) -> Reply:
+    """Return what a model makes of a turn of a server."""
+    server.turns.append(turn)
+    with server.model(**options) as model:
+        reply: Reply = model(GO)
+        return reply
+
+
 # -- what is sent ---------------------------------------------------------------------------
 
 
 def test_a_first_request_has_the_system_the_prompt_and_the_tools() -> None:
-    assert body(GO) == {
+    schema = dict(PEEL.parameters) | {"$defs": {"P": {"type": "string", "pattern": "^P#[1-9]$"}}}
+    peel = {"name": "peel", "description": "Peel it.", "parameters": schema}
+    functions = {"name": "cut", "parameters": dict(CUT.parameters)}, peel
+    assert body(replace(GO, tools=(Tool("peel", "Peel it.", schema), CUT))) == {
         "model": MODEL,
         "messages": [
             {"role": "system", "content": "You cook."},
             {"role": "user", "content": "Go."},
         ],
-        "tools": [
-            {"type": "function", "function": {"name": "cut", "parameters": dict(CUT.parameters)}},
-            {
-                "type": "function",
-                "function": {
-                    "name": "peel",
-                    "description": "Peel it.",
-                    "parameters": dict(PEEL.parameters),
-                },
-            },
-        ],
+        "tools": [{"type": "function", "function": function} for function in functions],
         "stream": True,
         "stream_options": {"include_usage": True},
     }
 
 
 def test_what_is_empty_is_left_out() -> None:
-    assert set(body(Request("", (), (User("Go."),)))) == {
-        "model",
-        "messages",
-        "stream",
-        "stream_options",
-    }
-    bare = Tool("bare", "", {})
-    function = body(Request("", (bare,), (User("Go."),)))["tools"][0]["function"]
+    bare = Request("", (Tool("bare", "", {}),), (User("Go."),))
+    assert {*body(replace(bare, tools=()))} == {"model", "messages", "stream", "stream_options"}
+    function = body(bare)["tools"][0]["function"]
     assert function == {"name": "bare", "parameters": {"type": "object", "properties": {}}}
 
 
-def test_calls_without_text_are_answered_in_call_order_and_news_come_behind() -> None:
-    calls = (Call("a", "peel", {"n": 1}), Call("b", "cut", {"ü": None}))
-    results = (Result("a", '{"made": "P#1"}'), Result("b", '{"error": "no knife"}', True))
-    assert after(Assistant("", calls), Results(results, news="A tool is new.")) == [
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {
-                    "id": "a",
-                    "type": "function",
-                    "function": {"name": "peel", "arguments": '{"n": 1}'},
-                },
-                {
-                    "id": "b",
-                    "type": "function",
-                    "function": {"name": "cut", "arguments": '{"ü": null}'},
-                },
-            ],
-        },
-        {"role": "tool", "tool_call_id": "a", "content": '{"made": "P#1"}'},
-        {"role": "tool", "tool_call_id": "b", "content": '{"error": "no knife"}'},
-        {"role": "user", "content": "A tool is new."},
+def test_calls_are_answered_in_call_order_and_an_error_says_so_and_news_come_behind() -> None:
+    calls = Call("a", "peel", {"n": 1}), Call("b", "cut", {"ü": None}), Call("c", "cut")
+    errors = Result("b", "no knife", True), Result("c", '{"error": "x"}', True)
+    results = Results((Result("a", '{"made": "P#1"}'), *errors), news="A tool is new.")
+    sent = after(Assistant("", calls), results)
+    assert (sent[0]["role"], sent[0]["content"]) == ("assistant", None)
+    given = [*zip("abc", ["peel", "cut", "cut"], ['{"n": 1}', '{"ü": null}', "{}"], strict=True)]
+    assert sent[0]["tool_calls"] == [
+        {"id": call, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for call, name, arguments in given
     ]
-
-
-def test_an_error_says_so_in_its_content_since_there_is_no_field_for_it() -> None:
-    failed = Results((Result("a", "no knife", True), Result("b", '{"error": "x"}', True)))
-    sent = after(Assistant("", (Call("a", "cut"), Call("b", "cut"))), failed)
-    assert [json.loads(message["content"]) for message in sent[1:3]] == [
-        {"error": "no knife"},
-        {"error": "x"},
+    texts = ['{"made": "P#1"}', '{"error": "no knife"}', '{"error": "x"}']
+    assert sent[1:] == [
+        *(
+            {"role": "tool", "tool_call_id": c, "content": text}
+            for c, text in zip("abc", texts, strict=True)
+        ),
+        {"role": "user", "content": "A tool is new."},
     ]
 
 
 def test_turns_alternate_whatever_the_session_held() -> None:
     said, nothing = Assistant("Yes."), Assistant("  ")
     sent = after(User("And you?"), said, said, nothing, User(" "), User("Well?"), said)
-    assert [(message["role"], message["content"]) for message in sent] == [
-        ("assistant", "Yes."),
-        ("user", "Go on."),
-        ("assistant", "Yes."),
-        ("user", "Well?"),
-        ("assistant", "Yes."),
-        ("user", "Go on."),
+    assert [message["role"] for message in sent] == ["assistant", "user"] * 3
+    assert [message["content"] for message in sent] == [
+        "Yes.",
+        "Go on.",
+        "Yes.",
+        "Well?",
+        "Yes.",
+        "Go on.",
     ]
 
 
 def test_a_call_that_was_broken_or_misnamed_goes_back_in_a_form_that_servers_read() -> None:
-    calls = (
-        Call("a", "peel", {}, broken="the arguments are not valid JSON"),
-        Call("b", "no such tool!", {}),
-        Call("c", "", {}),
-        Call("d", "x" * 70, {}),
-    )
+    long = "x" * 50
+    names_sent = {"peel": "peel", "no such tool!": "no_such_tool_", "": "_", "x" * 70: "x" * 64}
+    ids = ["a", "b", f"{long}1", f"{long}2"]
+    calls = tuple(Call(c, name, {}, broken="bad") for c, name in zip(ids, names_sent, strict=True))
     results = Results(tuple(Result(call.id, "no", True) for call in calls))
-    functions = [call["function"] for call in after(Assistant("", calls), results)[0]["tool_calls"]]
-    assert [function["arguments"] for function in functions] == ["{}"] * 4
-    assert [function["name"] for function in functions] == ["peel", "no_such_tool_", "_", "x" * 64]
-
-
-def test_ids_of_other_models_that_are_too_long_stay_apart() -> None:
-    calls = (Call("x" * 50 + "1", "peel"), Call("x" * 50 + "2", "peel"))
-    results = Results(tuple(Result(call.id, "ok") for call in calls))
     sent = after(Assistant("", calls), results)
+    functions = [call["function"] for call in sent[0]["tool_calls"]]
+    assert [function["arguments"] for function in functions] == ["{}"] * 4
+    assert [function["name"] for function in functions] == [*names_sent.values()]
+    # Ids of other models that are too long stay apart.
     ids = [call["id"] for call in sent[0]["tool_calls"]]
-    assert [message["tool_call_id"] for message in sent[1:3]] == ids
-    assert len(set(ids)) == 2
+    assert [message["tool_call_id"] for message in sent[1:5]] == ids
+    assert len({*ids}) == 4
 
 
 def test_a_description_that_is_longer_than_openai_takes_is_told_by_the_system() -> None:
@@ -176,18 +153,6 @@ def test_a_description_that_is_longer_than_openai_takes_is_told_by_the_system() 
     assert described["find"]["description"] == "Finds é. (More: see the system message.)"
     system = made["messages"][0]
     assert system == {"role": "system", "content": f"You cook.\n\nThe tool find: {long.strip()}"}
-
-
-def test_schemas_keep_their_definitions_and_patterns() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"p": {"$ref": "#/$defs/P"}, "o": {"type": "string", "pattern": "^P#[1-9]$"}},
-        "$defs": {"P": {"type": "object", "properties": {}}},
-        "required": ["p"],
-        "additionalProperties": False,
-    }
-    sent = body(replace(GO, tools=(Tool("peel", "", schema),)))
-    assert sent["tools"][0]["function"]["parameters"] == schema
 
 
 def test_tools_that_come_into_view_later_stand_behind_those_before() -> None:
@@ -202,17 +167,16 @@ def test_tools_that_come_into_view_later_stand_behind_those_before() -> None:
     assert later["messages"][: len(first["messages"])] == first["messages"]
 
 
+FIRST: dict[str, Any] = {"peel": PEEL.parameters, "cut": {}, "no longer offered": {}}
+
+
 def test_a_tool_keeps_its_first_description_until_its_arguments_change() -> None:
-    sent = Sent("peel", "At first.", PEEL.parameters), Sent("cut", "At first.", {})
+    sent = tuple(Sent(name, "At first.", schema) for name, schema in FIRST.items())
     made = body(replace(GO, first=sent, turn=1))
     assert names(made) == ["peel", "cut"]
     functions = [tool["function"] for tool in made["tools"]]
     assert functions[0]["description"] == "At first."
     assert functions[1] == {"name": "cut", "parameters": dict(CUT.parameters)}
-
-
-def test_a_tool_that_is_not_offered_is_not_sent() -> None:
-    assert names(body(replace(GO, first=(Sent("bake", "", {}),)))) == ["cut", "peel"]
 
 
 def test_further_fields_of_the_api_are_sent_as_they_are() -> None:
@@ -227,13 +191,6 @@ def test_half_a_character_is_sent_as_one_that_is_whole() -> None:
     assert json.dumps(body(broken), ensure_ascii=False).encode()
 
 
-def test_the_body_that_is_shown_is_the_body_that_is_sent(openai: StandIn) -> None:
-    openai.turns.append(says("here"))
-    with openai.model() as model:
-        model(GO)
-        assert openai.asked[0].body == model.body(GO)
-
-
 # -- what is answered -----------------------------------------------------------------------
 
 COOK = says("Zwei 🥔.", Use("peel", {"n": 1, "x": "a\u2028b"}), Use("cut", {"n": [1, {"ü": None}]}))
@@ -242,10 +199,9 @@ COOK = says("Zwei 🥔.", Use("peel", {"n": 1, "x": "a\u2028b"}), Use("cut", {"n
 @pytest.mark.parametrize("piece", [1, 3, 1000])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_calls_are_read_in_every_dialect(openai: StandIn, dialect: str, piece: int) -> None:
-    openai.turns.append(replace(COOK, dialect=dialect, piece=piece))
     heard: list[str] = []
-    with openai.model(on_text=heard.append) as model:
-        reply = model(GO)
+    turn = replace(COOK, dialect=dialect, piece=piece)
+    reply = reply_to(openai, turn, on_text=heard.append)
     assert [(call.tool, call.arguments, call.broken) for call in reply.calls] == [
         ("peel", {"n": 1, "x": "a\u2028b"}, ""),
         ("cut", {"n": [1, {"ü": None}]}, ""),
@@ -261,42 +217,39 @@ def test_calls_are_read_in_every_dialect(openai: StandIn, dialect: str, piece: i
 )
 def test_an_id_used_twice_is_two_calls_all_the_same(openai: StandIn, dialect: str) -> None:
     uses = (Use("peel", {"n": 1}, id="a"), Use("peel", {"n": 2}, id="a"))
-    openai.turns.append(says(*uses, dialect=dialect))
-    with openai.model() as model:
-        assert [call.arguments for call in model(GO).calls] == [{"n": 1}, {"n": 2}]
+    reply = reply_to(openai, says(*uses, dialect=dialect))
+    assert [call.arguments for call in reply.calls] == [{"n": 1}, {"n": 2}]
 
 
 def test_the_one_call_that_replies_had_before_is_read_too(openai: StandIn) -> None:
     pieces = [{"name": "peel", "arguments": ""}, {"arguments": '{"n"'}, {"arguments": ": 1}"}]
     raw = b"".join(encode(chunk({"function_call": piece})) for piece in pieces)
-    openai.turns.append(Turn(raw=raw + encode(chunk({}, "function_call"))))
-    with openai.model() as model:
-        assert model(GO) == Reply(calls=(Call("", "peel", {"n": 1}),), stop="tools")
+    assert reply_to(openai, Turn(raw=raw + encode(chunk({}, "function_call")))) == Reply(
+        calls=(Call("", "peel", {"n": 1}),), stop="tools"
+    )
 
 
+@pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_what_it_thinks_aloud_is_shown_and_not_sent_back(openai: StandIn, name: str) -> None:
-    openai.turns.append(says("Yes.", Think("Hm, ja."), thought_field=name))
-    with openai.model() as model:
-        reply = model(GO)
-    assert (reply.thought, reply.text, reply.raw) == ("Hm, ja.", "Yes.", None)
-
-
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_what_it_thinks_aloud_goes_back_where_that_is_asked_for(openai: StandIn, name: str) -> None:
-    openai.turns.append(says(Use("peel"), Think("Hm, ja."), thought_field=name))
-    with openai.model(keep_thoughts=True) as model:
+def test_thinking_is_shown_and_goes_back_where_asked_for(
+    openai: StandIn, name: str, keeps: bool
+) -> None:
+    openai.turns.append(says("Yes.", Use("peel"), Think("Hm, ja."), thought_field=name))
+    with openai.model(keep_thoughts=keeps) as model:
         reply = model(GO)
         said = Assistant(reply.text, reply.calls, reply.raw)
-        more = replace(GO, messages=(*GO.messages, said, Results((Result("call_0001", "ok"),))))
-        assert model.body(more)["messages"][2][name] == "Hm, ja."
+        later = replace(GO, messages=(*GO.messages, said, Results((Result("call_0001", "ok"),))))
+        sent = model.body(later)["messages"][2]
+    assert (reply.thought, reply.text, reply.raw is None) == ("Hm, ja.", "Yes.", not keeps)
+    assert sent.get(name) == ("Hm, ja." if keeps else None)
 
 
 def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
     both = encode(chunk({"reasoning": "Hm.", "reasoning_content": "Hm."}))
-    openai.turns.append(Turn(raw=both + encode(chunk({"content": "Yes."}, "stop"))))
-    with openai.model() as model:
-        assert model(GO).thought == "Hm."
+    assert (
+        reply_to(openai, Turn(raw=both + encode(chunk({"content": "Yes."}, "stop")))).thought
+        == "Hm."
+    )
 
 
 @pytest.mark.parametrize(
@@ -312,19 +265,15 @@ def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
     ],
 )
 def test_why_it_stopped_is_told(openai: StandIn, turn: Turn, stop: str, text: str) -> None:
-    openai.turns.append(turn)
-    with openai.model() as model:
-        reply = model(GO)
+    reply = reply_to(openai, turn)
     assert (reply.stop, reply.text) == (stop, text)
 
 
 def test_text_that_ends_properly_needs_no_reason_but_calls_do(openai: StandIn) -> None:
-    openai.turns += [says("Yes.", stop=None), says("Yes.", Use("peel"), stop=None)]
-    with openai.model() as model:
-        reply = model(GO)
-        assert (reply.text, reply.stop) == ("Yes.", "end")
-        with pytest.raises(ModelError, match="cut off"):
-            model(GO)
+    reply = reply_to(openai, says("Yes.", stop=None))
+    assert (reply.text, reply.stop) == ("Yes.", "end")
+    with pytest.raises(ModelError, match="cut off"):
+        reply_to(openai, says("Yes.", Use("peel"), stop=None))
 
 
 @pytest.mark.parametrize(
@@ -334,22 +283,20 @@ def test_text_that_ends_properly_needs_no_reason_but_calls_do(openai: StandIn) -
         (
             {
                 "prompt_tokens": 9,
-                "completion_tokens": 2,
                 "prompt_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 1},
             },
-            Usage(9, 2, 8, 1),
+            Usage(9, 0, 8, 1),
         ),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(9, 0, 4)),
         ({"prompt_tokens": 9, "prompt_tokens_details": None}, Usage(9)),
-        ({"prompt_tokens": None, "completion_tokens": "2"}, Usage()),
-        (None, None),
+        *(({"prompt_tokens": None, "completion_tokens": "2"}, Usage()), (None, None)),
     ],
 )
 def test_tokens_are_counted(openai: StandIn, usage: Json | None, told: Usage | None) -> None:
     last = encode(chunk(None, usage=usage))
-    openai.turns.append(Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last))
-    with openai.model() as model:
-        assert model(GO).usage == told
+    assert (
+        reply_to(openai, Turn(raw=encode(chunk({"content": "Yes."}, "stop")) + last)).usage == told
+    )
 
 
 def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> None:
@@ -372,14 +319,10 @@ def test_a_server_that_does_not_count_tokens_is_asked_once_more_without() -> Non
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"error": {"message": "full"}}, "full"),
-        ({"error": "full"}, "full"),
-        ({"object": "error", "message": "full", "code": 400}, "full"),
-        ({"detail": "full"}, "full"),
+        *(({"error": {"message": "full"}}, "full"), ({"error": "full"}, "full")),
+        *(({"message": "full", "code": 400}, "full"), ({"detail": "full"}, "full")),
         ({"detail": [{"loc": ["body", "tools"], "msg": "full"}]}, "body.tools: full"),
-        ("full\nof it", "full of it"),
-        ([1], "(400)"),
-        ({}, "(400)"),
+        *(("full\nof it", "full of it"), ([1], "(400)"), ({}, "(400)")),
     ],
 )
 def test_the_words_of_an_error_are_found_in_every_form(body: Any, words: str) -> None:
@@ -411,16 +354,13 @@ END = encode(chunk({}, "tool_calls"))
     ],
 )
 def test_what_servers_send_beside_a_reply_is_passed_over(openai: StandIn, raw: bytes) -> None:
-    openai.turns.append(Turn(raw=raw))
-    with openai.model() as model:
-        reply = model(GO)
+    reply = reply_to(openai, Turn(raw=raw))
     assert (reply.text, reply.stop, reply.calls) == ("Ja.", "end", ())
 
 
 def test_an_address_that_answers_something_else_is_named(openai: StandIn) -> None:
-    openai.turns.append(Turn(raw=b"<html>", headers=(("content-type", "text/html"),)))
-    with openai.model() as model, pytest.raises(ModelError) as told:
-        model(GO)
+    with pytest.raises(ModelError) as told:
+        reply_to(openai, Turn(raw=b"<html>", headers=(("content-type", "text/html"),)))
     assert str(told.value) == f"{openai.url} answers no chat completions: check the base URL"
 
 
@@ -438,18 +378,6 @@ def test_each_request_continues_from_the_last_one_and_new_tools_stand_behind() -
     assert names(api.bodies[-1]) == expected
 
 
-def test_ids_that_come_twice_or_not_at_all_in_a_reply_are_told_apart() -> None:
-    uses = (Use("Potato_peel", {"Potato": "Potato#1"}, id=id_) for id_ in ("a", "a", "", "a b"))
-    api = StandIn([says(*uses, dialect="whole"), says("Peeled."), says("Enough.")])
-    with api.model() as model:
-        session = fries_session(model, "flat").tell("Peel it.")
-    ids = [call.id for call in session.calls]
-    assert len({*ids}) == 4
-    assert {call.status for call in session.calls} == {"succeeded"}
-    assert [result.call for result in api.results()] == ids
-    assert api.refused == []
-
-
 # -- where it is asked ----------------------------------------------------------------------
 
 
@@ -459,41 +387,28 @@ def test_the_model_has_a_name_and_asks_for_nothing_before_its_first_call() -> No
     assert (model.name, repr(model)) == ("openai:gpt-6-sol", "OpenAI('gpt-6-sol')")
 
 
+OPENAI, LOCAL, OWN = "https://api.openai.com/v1", "http://localhost:11434/v1", "http://localhost/v1"
+FOREIGN = "https://api.example.org/v1"
+
+
 @pytest.mark.parametrize(
     ("base_url", "key", "environment", "url", "sent"),
     [
-        (None, None, {"OPENAI_API_KEY": "k"}, "https://api.openai.com/v1", "k"),
-        (None, "own", {"OPENAI_API_KEY": "k"}, "https://api.openai.com/v1", "own"),
-        ("http://localhost:11434", None, {}, "http://localhost:11434/v1", "none"),
-        ("http://localhost:11434/", None, {}, "http://localhost:11434/v1", "none"),
-        ("http://127.0.0.1:8080/v1/", None, {}, "http://127.0.0.1:8080/v1", "none"),
-        ("http://[::1]:8080/v1", None, {}, "http://[::1]:8080/v1", "none"),
-        ("http://192.168.1.9/api", None, {}, "http://192.168.1.9/api", "none"),
-        ("http://ollama:11434", None, {}, "http://ollama:11434/v1", "none"),
-        ("http://mini.local/v1", None, {}, "http://mini.local/v1", "none"),
-        ("http://localhost/v1", None, {"OPENAI_API_KEY": "k"}, "http://localhost/v1", "none"),
-        ("http://localhost/v1", "own", {}, "http://localhost/v1", "own"),
-        (None, None, {"OPENAI_BASE_URL": "http://localhost/v1"}, "http://localhost/v1", "none"),
-        (
-            None,
-            None,
-            {"OPENAI_BASE_URL": "http://localhost/v1", "OPENAI_API_KEY": "k"},
-            "http://localhost/v1",
-            "k",
-        ),
-        (
-            "https://api.example.org/v1",
-            None,
-            {"OPENAI_API_KEY": "k"},
-            "https://api.example.org/v1",
-            "k",
-        ),
+        *((None, "", "KEY", OPENAI, "k"), (None, "own", "KEY", OPENAI, "own")),
+        *((LOCAL.removesuffix("/v1"), "", "", LOCAL, "none"), (f"{LOCAL}/", "", "", LOCAL, "none")),
+        *((url, "", "", url, "none") for url in ("http://[::1]:8080/v1", "http://192.168.1.9/api")),
+        *((f"http://{name}", "", "", f"http://{name}/v1", "none") for name in ("a:1", "a.local")),
+        *((OWN, "", "KEY", OWN, "none"), (OWN, "own", "", OWN, "own")),
+        *((None, "", "URL", OWN, "none"), (None, "", "URL KEY", OWN, "k")),
+        (FOREIGN, "", "KEY", FOREIGN, "k"),
     ],
 )
 def test_a_server_is_found_and_gets_the_key_that_is_meant_for_it(
-    base_url: str | None, key: str | None, environment: dict[str, str], url: str, sent: str
+    base_url: str | None, key: str, environment: str, url: str, sent: str
 ) -> None:
-    assert server_and_key(base_url, key, environment) == (url, sent)
+    variables = {"KEY": ("OPENAI_API_KEY", "k"), "URL": ("OPENAI_BASE_URL", OWN)}
+    given = dict(variables[name] for name in environment.split())
+    assert server_and_key(base_url, key or None, given) == (url, sent)
 
 
 @pytest.mark.parametrize(
@@ -507,7 +422,7 @@ def test_a_server_is_found_and_gets_the_key_that_is_meant_for_it(
         ("http://localhost:notaport", "no address of a server"),
     ],
 )
-def test_what_has_to_be_set_is_said_in_one_line(
+def test_what_is_missing_is_one_line(
     monkeypatch: pytest.MonkeyPatch, base_url: str | None, why: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -517,23 +432,13 @@ def test_what_has_to_be_set_is_said_in_one_line(
     assert "\n" not in str(told.value)
 
 
-def test_the_environment_names_the_server_and_the_key(
+def test_the_environment_names_the_server_and_a_server_of_ones_own_gets_no_key_of_it(
     openai: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with StandIn([says("here")], key="none") as own:
+        assert OpenAI(MODEL, base_url=own.url)(GO).text == "here"
+        assert KEY not in str(own.asked)
+    monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
     openai.turns.append(says("here"))
     assert OpenAI(MODEL)(GO).text == "here"
-
-
-def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with StandIn([says("here")], key="none") as server:
-        assert OpenAI(MODEL, base_url=server.url)(GO).text == "here"
-        assert KEY not in str(server.asked)
-
-
-def test_a_server_of_ones_own_that_does_not_run_is_named(openai: StandIn) -> None:
-    openai.__exit__()
-    with pytest.raises(ModelError, match=f"no server answers at {openai.url}: start it"):
-        OpenAI(MODEL, base_url=openai.url)(GO)

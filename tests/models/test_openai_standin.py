@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -47,57 +46,29 @@ def test_a_good_request_is_taken() -> None:
 
 REFUSED: dict[str, list[tuple[Any, str]]] = {
     "messages": [
-        ([], "not empty"),
         ([SYSTEM], "user message comes first"),
-        ([SAID, USER], "user message comes first"),
-        ([USER, SYSTEM], "at the beginning"),
         ([USER, USER], "must alternate"),
-        ([USER, SAID, SAID, USER], "must alternate"),
         ([USER, SAID], "last one is the assistant's"),
-        ([{"role": "robot", "content": "Go."}], "is no role"),
-        ([{"content": "Go."}], "is no role"),
-        (["Go."], "is no role"),
-        ([{"role": "user", "content": None}], "is a string"),
         ([{"role": "user", "content": " "}], "is empty"),
         ([{"role": "user", "content": "Go.", "mood": "good"}], "has no 'mood'"),
         ([USER, {"role": "assistant", "content": None}, USER], "content or calls"),
-        ([USER, {"role": "assistant"}, USER], "content or calls"),
-        ([USER, calls(), USER], "not empty"),
-        ([USER, calls(call())], "no answer to a"),
-        ([USER, calls(call()), USER], "no answer to a"),
         ([USER, calls(call(), call("b")), answer(), USER], "no answer to b"),
         ([USER, calls(call(), call("b")), answer("b"), answer()], "answered before"),
-        ([USER, calls(call()), answer(), answer()], "no call before it"),
-        ([USER, answer()], "no call before it"),
         ([USER, calls(call()), answer("z")], "no call before it"),
         ([USER, calls(call()), {"role": "tool", "content": "ok"}], "has a tool_call_id"),
-        ([USER, calls(call()), answer() | {"content": None}], "is a string"),
-        ([USER, calls(call()), answer() | {"is_error": True}], "has no 'is_error'"),
         ([USER, calls(call(), call()), answer()], "two calls with one id"),
-        ([USER, calls(call("")), answer("")], "1 to 40 characters"),
         ([USER, calls(call("x" * 41)), answer("x" * 41)], "1 to 40 characters"),
         ([USER, calls(call(name="a b")), answer()], "does not match"),
-        ([USER, calls(call(name="x" * 65)), answer()], "does not match"),
-        ([USER, calls(call(arguments="")), answer()], "no JSON object"),
-        ([USER, calls(call(arguments="[]")), answer()], "no JSON object"),
         ([USER, calls(call(arguments='{"a": NaN}')), answer()], "no JSON object"),
-        ([USER, calls(call(arguments='{"a"')), answer()], "no JSON object"),
         ([USER, calls({"id": "a", "function": {}}), answer()], "arguments as a string"),
-        ("Go.", "not empty"),
     ],
     "tools": [
         ([], "not empty"),
         ([tool(f"t{n}") for n in range(129)], "at most 128"),
-        ([{"name": "peel"}], "a function with a name"),
-        ([tool("")], "does not match"),
-        ([tool("x" * 65)], "does not match"),
         ([tool("Potato#1")], "does not match"),
         ([tool(), tool()], "unique"),
-        ([tool(description="")], "1 to 1024"),
         ([tool(description="x" * 1025)], "1 to 1024"),
         ([tool(input_schema={})], "unknown parameter"),
-        ([tool(parameters={"type": "object"})], "with properties"),
-        ([tool(parameters={"type": "string"})], "with properties"),
         ([tool(parameters={"type": "object", "properties": {}, "anyOf": []})], "no anyOf"),
     ],
     "model": [("", "name a model")],
@@ -117,15 +88,8 @@ def test_a_field_that_is_not_exact_is_refused(field: str, value: Any, why: str) 
     assert why in refused.value.message
 
 
-@pytest.mark.parametrize("field", ["model", "messages"])
+@pytest.mark.parametrize("field", ["model", "messages", "tools"])
 def test_a_field_that_is_missing_is_refused(field: str) -> None:
-    body = deepcopy(GOOD)
-    del body[field]
+    body = {key: value for key, value in GOOD.items() if key != field}
     with pytest.raises(Refused):
-        check(body)
-
-
-def test_a_choice_among_no_tools_is_refused() -> None:
-    body = {key: value for key, value in GOOD.items() if key != "tools"}
-    with pytest.raises(Refused):
-        check({**body, "tool_choice": "auto"})
+        check({**body, "tool_choice": "auto"} if field == "tools" else body)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -69,15 +67,20 @@ SPOKEN: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.parametrize("kind", ["recording", "journal"])
 @pytest.mark.parametrize("how", SPOKEN)
-def test_what_was_recorded_is_said_again_in_every_scheme(tmp_path: Path, how: str) -> None:
+def test_what_was_recorded_is_replayed_in_every_scheme(tmp_path: Path, how: str, kind: str) -> None:
+    wrong = ("Potato_rinse", {"x": 1})
     turns: list[Any] = [
-        ["First the dirt.", ("Potato_rinse", {"sink": "$Sink"}), ("nothing", {"x": 1})],
+        ["First the dirt.", ("Potato_rinse", {"sink": "$Sink"}), wrong],
         ("Potato_peel", {}),
         ["Here.", ("save", {"fries": "$Plate"})],
     ]
     path = tmp_path / "tape.jsonl"
-    first = fries_session(Recording(Scripted(turns), path), **SPOKEN[how]).tell(PROMPT)
+    model = Recording(Scripted(turns), path) if kind == "recording" else Scripted(turns)
+    first = fries_session(model, **SPOKEN[how]).tell(PROMPT)
+    if kind == "journal":
+        first.save(path)
     again = fries_session(Recorded(path), **SPOKEN[how]).tell(PROMPT)
     assert len(first.calls) == (5 if how == "select" else 4)
     assert {"succeeded", "failed"} <= {call.status for call in first.calls}
@@ -122,22 +125,13 @@ def test_any_recording_says_the_same_again(
     assert said(again) == said(first)
 
 
-def test_a_fork_and_a_replay_hear_the_same(tape: Path) -> None:
-    first = fries_session(Recorded(tape)).tell(PROMPT)
-    assert first.fork(first.calls[2]).run().head == first.head
-    assert first.replay(fresh=True).run().text == first.text
-
-
-def test_text_comes_in_pieces(tape: Path) -> None:
+def test_text_comes_in_pieces_and_a_long_one_in_few(tape: Path, tmp_path: Path) -> None:
     heard: list[str] = []
     fries_session(Recorded(tape, on_text=heard.append)).tell(PROMPT)
     assert len(heard) > 10
     assert "".join(heard) == "".join(line["reply"].get("text", "") for line in lines(tape))
-
-
-def test_a_long_text_comes_in_few_pieces(tmp_path: Path) -> None:
-    heard: list[str] = []
-    text, path = "many  words\n\n" * 5_000, tmp_path / "tape.jsonl"
+    heard.clear()
+    text, path = "many  words\n\n" * 5_000, tmp_path / "long.jsonl"
     Session(Toolbox(), Recording(Scripted([text]), path)).tell("Go.")
     Session(Toolbox(), Recorded(path, on_text=heard.append)).tell("Go.")
     assert "".join(heard) == text
@@ -212,7 +206,7 @@ def test_no_key_and_no_secret_reaches_a_recording(
     tmp_path: Path, leak: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", f"{CANARY}-secret")
-    text = LEAKS[leak]
+    text, path = LEAKS[leak], tmp_path / "tape.jsonl"
 
     @tool(description=text)
     def f(x: Any = None) -> str:
@@ -220,9 +214,7 @@ def test_no_key_and_no_secret_reaches_a_recording(
 
     raw = {"headers": {"Authorization": f"{CANARY}", "x-request-id": "r-1"}, "content": [text]}
     replies = [Reply(text, (Call("a", "f", {"x": text}),), "tools", raw=raw, thought=text)]
-    model = Recording(
-        lambda request: replies.pop() if replies else Reply("done"), tmp_path / "tape.jsonl"
-    )
+    model = Recording(lambda request: replies.pop() if replies else Reply("done"), path)
     options: dict[str, Any] = {"scheme": "flat", "approve": "all", "system": text}
     Session(Toolbox(f), model, **options).tell(text)
     for file in tmp_path.iterdir():
@@ -230,24 +222,7 @@ def test_no_key_and_no_secret_reaches_a_recording(
         assert HIDDEN in file.read_text()
         assert "r-1" in file.read_text()
     # Told with the secret in its place, it is the same request.
-    again = Session(Toolbox(f), Recorded(tmp_path / "tape.jsonl"), **options).tell(text)
-    assert again.text == "done"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The bearer of this letter is 5 years old.",
-        "Authorization: required",
-        "a cookie: chocolate-and-oat",
-        "skim milk, sk-8 board",
-        "key: Potato#12",
-    ],
-)
-def test_words_that_are_no_key_stay(tmp_path: Path, text: str) -> None:
-    Session(Toolbox(), Recording(Scripted([text]), tmp_path / "tape.jsonl")).tell(text)
-    [line] = lines(tmp_path / "tape.jsonl")
-    assert (line["told"][0]["user"], line["reply"]["text"]) == (text, text)
+    assert Session(Toolbox(f), Recorded(path), **options).tell(text).text == "done"
 
 
 # -- a file that is cut, or is another one -------------------------------------------------
@@ -265,69 +240,47 @@ def test_a_recording_that_is_cut_anywhere_is_read_up_to_there(tape: Path, tmp_pa
         assert ("torn" in model.note) == (size not in ends and size + 1 not in ends)
 
 
-@pytest.mark.parametrize("lost", [2, 40, 400])
+@pytest.mark.parametrize("lost", [1, 2, 40, 400])
 def test_recording_goes_on_behind_a_torn_line_and_says_so(tape: Path, lost: int) -> None:
-    whole = tape.read_text()
+    before = lines(tape)
     tape.write_bytes(tape.read_bytes()[:-lost])
     model = Recording(FRIES, tape, clock=lambda: 0)
-    assert "torn and is left out; 7 turns before it are whole" in model.note
-    fries_session(model).tell(PROMPT)
-    again, before = lines(tape), [json.loads(line) for line in whole.splitlines()]
-    assert [{**line, "at": ""} for line in again] == [{**line, "at": ""} for line in before]
+    # A last line that lacks only its end is whole.
+    torn = "torn and is left out; 7 turns before it are whole"
+    assert torn in model.note if lost > 1 else not model.note
+    fries_session(model).tell(PROMPT).tell("And now?")
+    assert len(lines(tape)) > 8
+    for line, old in zip(lines(tape), before, strict=False):
+        assert {**line, "at": ""} == {**old, "at": ""}
 
 
-def test_a_last_line_without_its_end_is_whole(tmp_path: Path) -> None:
-    path, script = tmp_path / "tape.jsonl", Scripted(["a", "b"])
-    Session(Toolbox(), Recording(script, path)).tell("A?")
-    path.write_bytes(path.read_bytes()[:-1])
-    assert telling(Session(Toolbox(), Recording(script, path)), "A?", "B?").text == "b"
-    assert [line["turn"] for line in lines(path)] == [1, 2]
+def test_a_kernel_that_is_killed_in_a_turn_leaves_the_turns_before(tmp_path: Path) -> None:
+    path, kept = tmp_path / "tape.jsonl", list[Any]()
 
+    def model(request: Request) -> Reply:
+        kept.append([line["reply"]["text"] for line in lines(path)] if request.turn else [])
+        return Reply(f"turn {request.turn}")
 
-KILLED = """
-import os, sys
-from jupyter_toolcall import Session, Toolbox
-from jupyter_toolcall.models import Recording, Reply
-def model(request):
-    if request.turn == 3:
-        os._exit(9)
-    return Reply(f"turn {request.turn}")
-session = Session(Toolbox(), Recording(model, sys.argv[1]))
-for number in range(9):
-    session.tell(f"{number}?")
-"""
-
-
-def test_a_killed_kernel_leaves_the_turns_that_it_had(tmp_path: Path) -> None:
-    path = tmp_path / "tape.jsonl"
-    ran = subprocess.run([sys.executable, "-c", KILLED, str(path)], timeout=120, check=False)
-    assert ran.returncode == 9
-    assert [line["reply"]["text"] for line in lines(path)] == ["turn 0", "turn 1", "turn 2"]
+    telling(Session(Toolbox(), Recording(model, path)), "1?", "2?", "3?")
+    assert kept == [[], ["turn 0"], ["turn 0", "turn 1"]]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a,b\n1,2\n", "line 1 is no turn"),
-        ('{"turn": 1}\n{"turn": 2}\n', "line 1 is no turn"),
-        ("[]\n", "line 1 is no turn"),
-        ('{"cells": []}', "line 1 is no turn"),
-    ],
+    "text", ["a,b\n1,2\n", '{"turn": 1}\n{"turn": 2}\n', "[]\n", '{"cells": []}']
 )
-def test_what_is_no_recording_is_refused_and_stays(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_no_recording_is_refused_and_stays(tmp_path: Path, text: str) -> None:
     path = tmp_path / "data.csv"
     path.write_text(text)
     for make in (lambda: Recorded(path), lambda: Recording(FRIES, path)):
-        assert said in refusal(make, UsageError)
+        assert "line 1 is no turn" in refusal(make, UsageError)
     assert path.read_text() == text
 
 
 def test_a_wrong_line_is_named(tape: Path) -> None:
     good = tape.read_text().splitlines(keepends=True)
-    tape.write_text("".join([*good[:2], '{"turn": 3}\n', *good[3:]]))
-    assert "line 3 is no turn" in refusal(lambda: Recorded(tape), UsageError)
-    tape.write_text("".join([*good[:2], good[0]]))
-    assert "line 3 is no turn" in refusal(lambda: Recorded(tape), UsageError)
+    for wrong in (['{"turn": 3}\n', *good[3:]], [good[0]]):
+        tape.write_text("".join([*good[:2], *wrong]))
+        assert "line 3 is no turn" in refusal(lambda: Recorded(tape), UsageError)
 
 
 def test_a_file_that_is_not_there_is_missed_at_once(tmp_path: Path) -> None:
@@ -373,7 +326,7 @@ def test_another_prompt_is_named_and_shown(tape: Path) -> None:
 
 
 def washing(
-    model: Model, about: str = "Wash the dirt off.", fails: bool = False, **more: Any
+    model: Model, about: str = "Wash the dirt off.", fails: bool = False, **options: Any
 ) -> Session:
     """A session with one tool, which may be another one."""
 
@@ -383,8 +336,8 @@ def washing(
             raise ValueError("the sink is full")
         return replace(potato, rinsed=True)
 
-    known: dict[str, Any] = {"inputs": {"potato": Potato()}, "scheme": "flat", "approve": "all"}
-    return Session(Toolbox(wash), model, **{**known, **more})
+    options = {"inputs": {"potato": Potato()}, "scheme": "flat", "approve": "all", **options}
+    return Session(Toolbox(wash), model, **options)
 
 
 WASHED = Scripted([("wash", {"potato": "$Potato"}), "Clean."])
@@ -397,33 +350,27 @@ def washed(tmp_path: Path) -> Recorded:
     return Recorded(tmp_path / "tape.jsonl", name="tape.jsonl")
 
 
-OTHERWISE: dict[str, tuple[dict[str, Any], str]] = {
-    "a result": (
-        {"fails": True},
-        "turn 2 differs from tape.jsonl in the result of wash (call_1): recorded "
-        '“{"result": "Potato#2"}”, now “{"error": "ValueError: the sink is full"}”.',
-    ),
-    "a description": (
-        {"about": "Wash it."},
-        "turn 1 differs from tape.jsonl in the description of tool wash: "
-        "recorded “Wash the dirt off.”, now “Wash it.”.",
-    ),
-    "the system text": (
-        {"system": "Be brief."},
-        "turn 1 differs from tape.jsonl in the system text: "
-        "recorded “…at the start:⏎- Potato#1”, now “…at the start:⏎- Potato#1⏎⏎Be brief.”.",
-    ),
-    "the tools": (
-        {"outputs": {"clean": Potato}},
-        "turn 1 differs from tape.jsonl in the tools: recorded “wash”, now “save, wash”.",
-    ),
-}
-
-
-@pytest.mark.parametrize("what", OTHERWISE)
-def test_what_is_told_otherwise_is_named_with_its_turn(washed: Recorded, what: str) -> None:
-    options, named = OTHERWISE[what]
-    assert refusal(lambda: washing(washed, **options).tell("Wash.")).splitlines()[0] == named
+@pytest.mark.parametrize(
+    ("turn", "options", "what", "recorded", "now"),
+    [
+        (
+            *(2, {"fails": True}, "result of wash (call_1)", '{"result": "Potato#2"}'),
+            '{"error": "ValueError: the sink is full"}',
+        ),
+        (1, {"about": "Wash it."}, "description of tool wash", "Wash the dirt off.", "Wash it."),
+        (
+            *(1, {"system": "Be brief."}, "system text", "…at the start:⏎- Potato#1"),
+            "…at the start:⏎- Potato#1⏎⏎Be brief.",
+        ),
+        (1, {"outputs": {"clean": Potato}}, "tools", "wash", "save, wash"),
+    ],
+)
+def test_what_is_told_otherwise_is_named_with_its_turn(
+    washed: Recorded, turn: int, options: dict[str, Any], what: str, recorded: str, now: str
+) -> None:
+    told = refusal(lambda: washing(washed, **options).tell("Wash.")).splitlines()[0]
+    differs = f"turn {turn} differs from tape.jsonl in the {what}"
+    assert told == f"{differs}: recorded “{recorded}”, now “{now}”."
     assert washing(washed).tell("Wash.").text == "Clean."
 
 
@@ -442,16 +389,6 @@ def test_the_session_goes_on_with_another_model_from_there(washed: Recorded) -> 
     assert len(session.journal) == count
     session.cursor.context.model = Scripted(["", "I cannot."])
     assert session.run().text == "I cannot."
-
-
-def test_an_edited_branch_leaves_the_recording_where_it_says_something_new(tape: Path) -> None:
-    first = fries_session(Recorded(tape)).tell(PROMPT)
-    edited = first.edit(first.calls[3], shape="SLICES").run()
-    assert edited.outputs["fries"] == Plate("fries: slices")
-    rest = edited.fork(edited.calls[4])
-    told = refusal(rest.run)
-    assert re.match(r"turn 6 differs from .* in the result of Potato_slice \(call_4\)", told)
-    assert "-m NAME" in told
 
 
 def test_a_recording_that_is_at_its_end_says_so(tape: Path) -> None:
@@ -558,21 +495,13 @@ def test_a_recorder_is_called_and_heard_as_its_model_is(tmp_path: Path) -> None:
 # -- a journal is a recording --------------------------------------------------------------
 
 
-def test_a_saved_journal_says_again_what_was_said(tmp_path: Path) -> None:
-    first = fries_session(FRIES).tell(PROMPT)
-    first.save(tmp_path / "session.jsonl")
-    assert said(fries_session(Recorded(tmp_path / "session.jsonl")).tell(PROMPT)) == said(first)
-
-
 @pytest.mark.parametrize("how", SPOKEN)
 def test_what_a_call_came_to_is_compared_with_a_journal(tmp_path: Path, how: str) -> None:
     select = [("selectTools", {"tools": ["wash"]})] if how == "select" else []
     script = Scripted([*select, *([("wash", {"potato": "$Potato"})] * 2), "Good."])
     options = {"scheme": "select", **SPOKEN[how]}
-    first = washing(script, **options).tell(PROMPT)
-    first.save(tmp_path / "session.jsonl")
+    washing(script, **options).tell(PROMPT).save(tmp_path / "session.jsonl")
     model = Recorded(tmp_path / "session.jsonl")
-    assert said(washing(model, **options).tell(PROMPT)) == said(first)
     told = refusal(lambda: washing(model, fails=True, **options).tell(PROMPT))
     assert f"turn {2 + len(select)} differs" in told
     assert "Potato#2" in told

@@ -54,9 +54,7 @@ def test_after_the_last_try_the_failure_is_told_with_the_number_of_tries() -> No
 
 
 @given(failed=st.integers(1, 9), after=st.none() | st.floats(0, 1e9), chance=st.floats(0, 0.999999))
-def test_a_wait_is_bounded_whatever_is_asked_for(
-    failed: int, after: float | None, chance: float
-) -> None:
+def test_a_wait_is_bounded_always(failed: int, after: float | None, chance: float) -> None:
     wait = patient([], chance).wait(failed, after)
     if failed >= 4:
         assert wait is None

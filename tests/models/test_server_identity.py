@@ -1,8 +1,8 @@
-"""A replay knows the server of a model: the same name on another server is another model."""
+"""Which server a model's requests go to, and what a record says of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,12 @@ from jupyter_toolcall.models import Recording
 from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.prices import PRICES, price
-from jupyter_toolcall.schemes.messages import Reply, Request, model_identity, server_digest
+from jupyter_toolcall.schemes.messages import Reply, Request, User, model_identity, server_digest
 from tests.jupyter.test_cells import Kernel
-from tests.standin.openai_api import KEY, StandIn
+from tests.standin import openai_turns
+from tests.standin.openai_api import KEY, MODEL, StandIn
 from tests.standin.turns import says
+from tests.standin.web import Answer, Asked, Web
 
 
 @pytest.fixture
@@ -39,9 +41,7 @@ def who(kernel: Kernel, model: Any) -> str:
     return restarted.run("-n a -m m", "Who?").text
 
 
-def test_after_a_restart_the_cell_asks_again_where_the_server_is_another_one(
-    servers: tuple[StandIn, StandIn],
-) -> None:
+def test_after_a_restart_a_cell_asks_another_server_again(servers: tuple[StandIn, StandIn]) -> None:
     first, second = servers
     kernel = Kernel(Cells(), {})
     answers = [who(kernel, at(server)) for server in (first, first, second, second, first)]
@@ -72,9 +72,7 @@ def test_a_price_is_that_of_the_model_whatever_its_settings_are() -> None:
     assert price(name) == price("anthropic:claude-opus-5-5-20261101") == PRICES["claude-opus-5-5"]
 
 
-def test_a_recording_of_another_server_is_another_course(
-    servers: tuple[StandIn, StandIn], tmp_path: Path
-) -> None:
+def test_another_server_is_another_course(servers: tuple[StandIn, StandIn], tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     for _ in range(2):
         session = Session(Toolbox(), Recording(at(servers[0]), tape)).tell("Who?")
@@ -88,9 +86,7 @@ def test_a_recording_of_another_server_is_another_course(
     assert Session(Toolbox(), Recording(at(servers[1]), tape)).tell("Who?").text == "One."
 
 
-def test_a_server_is_known_by_its_address_and_not_by_its_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_is_known_by_its_address_not_by_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     def known(model: Any) -> str:
         return server_digest(model)
 
@@ -104,3 +100,59 @@ def test_a_server_is_known_by_its_address_and_not_by_its_key(
     official = known(Claude("claude-opus-5-5"))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gateway.test")
     assert known(Claude("claude-opus-5-5")) not in (official, "")
+
+
+GO = Request("You cook.", (), (User("Go."),))
+Model = OpenAI | Claude
+
+
+def an_openai(url: str, patch: pytest.MonkeyPatch) -> Model:
+    return OpenAI(MODEL, base_url=f"{url}/v1", api_key=KEY)
+
+
+def a_claude(url: str, patch: pytest.MonkeyPatch) -> Model:
+    patch.setenv("ANTHROPIC_BASE_URL", url)
+    patch.setenv("ANTHROPIC_API_KEY", KEY)
+    return Claude("claude-opus-5-5")
+
+
+@pytest.mark.parametrize("made", [an_openai, a_claude])
+@pytest.mark.parametrize("status", [302, 308])
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_a_redirect_to_another_host_or_port_is_told_and_nothing_is_sent_there(
+    made: Callable[[str, pytest.MonkeyPatch], Model],
+    status: int,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Web() as other:
+        goes_to = f"http://{name}:{other.port}/v1/chat/completions"
+        with (
+            Web(lambda asked: Answer(b"", status, {"location": goes_to})) as web,
+            pytest.raises(ModelError) as raised,
+        ):
+            made(web.url, monkeypatch)(GO)
+        assert other.asked == []
+    assert f"redirects to http://{name}:{other.port}, which is another server" in str(raised.value)
+    assert KEY not in str(raised.value)
+
+
+@pytest.mark.parametrize("goes_to", ["//[", "https://127.0.0.1:{port}/v1", "http://127.0.0.1:x/"])
+def test_a_redirect_to_another_scheme_or_to_no_address_is_told(goes_to: str) -> None:
+    def routes(asked: Asked) -> Answer:
+        return Answer(b"", 307, {"location": goes_to.format(port=web.port)})
+
+    with Web(routes) as web, pytest.raises(ModelError, match="another server"):
+        OpenAI(MODEL, base_url=f"{web.url}/v1", api_key=KEY)(GO)
+
+
+def test_a_redirect_on_the_same_server_is_followed() -> None:
+    hello = openai_turns.stream(says("Hello."), None, iter(()))
+
+    def routes(asked: Asked) -> Answer:
+        if asked.path.startswith("/old"):
+            return Answer(b"", 307, {"location": "/v1/chat/completions"})
+        return Answer(hello, headers={"content-type": "text/event-stream"})
+
+    with Web(routes) as web:
+        assert OpenAI(MODEL, base_url=f"{web.url}/old", api_key=KEY)(GO).text == "Hello."

@@ -149,9 +149,7 @@ def test_nbgrader_gives_a_point_for_each_check_that_holds(graders: Graders, tmp_
 
 
 @pytest.mark.long
-def test_otter_grader_gives_a_point_for_each_check_that_holds(
-    graders: Graders, tmp_path: Path
-) -> None:
+def test_otter_gives_a_point_for_each_check_that_holds(graders: Graders, tmp_path: Path) -> None:
     config, question, solution, end_solution, tests, end_tests, end_question = map(
         nbformat.v4.new_raw_cell, RAW
     )

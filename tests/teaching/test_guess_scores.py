@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
@@ -100,14 +100,12 @@ def points(row: GuessRow) -> tuple[int, int]:
 # -- laws -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(CALLS)
 def test_a_perfect_guess_has_all_points(call: Call) -> None:
     one = beside(Guess(call.tool, call.arguments), call)
     assert one.right == one.of >= 1
 
 
-@settings(deadline=None)
 @given(GUESSES, CALLS)
 def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, call: Call) -> None:
     one = beside(guess, call)
@@ -115,7 +113,6 @@ def test_another_tool_has_no_point_and_a_right_one_at_least_one(guess: Guess, ca
     assert 0 <= one.right <= one.of
 
 
-@settings(deadline=None)
 @given(GUESSES, CALLS, st.randoms(use_true_random=False))
 def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random: Any) -> None:
     def mixed(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +126,6 @@ def test_the_order_of_arguments_does_not_matter(guess: Guess, call: Call, random
     assert points(other) == points(beside(guess, call))
 
 
-@settings(deadline=None)
 @given(CALLS, st.data())
 def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any) -> None:
     kept = {name: v for name, v in call.arguments.items() if data.draw(st.booleans())}
@@ -140,7 +136,6 @@ def test_one_argument_more_that_is_right_is_one_point_more(call: Call, data: Any
         assert points(more) == (one.right + (not was), one.of)
 
 
-@settings(deadline=None)
 @given(st.lists(CALLS, max_size=3), GUESSES)
 def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) -> None:
     one = beside(guess, *calls)
@@ -152,11 +147,8 @@ def test_of_several_calls_the_nearest_counts(calls: list[Call], guess: Guess) ->
         assert one.right / one.of == best
 
 
-@settings(deadline=None)
 @given(POURS, st.lists(st.sampled_from(["Jar", "grams", "unit"])))
-def test_what_is_said_and_what_stands_there_by_default_count_alike(
-    arguments: dict[str, Any], left: list[str]
-) -> None:
+def test_what_is_said_and_a_default_count_alike(arguments: dict[str, Any], left: list[str]) -> None:
     default = {"Jar": "Jar#2", "grams": 5, "unit": "g"}
     full = {**default, **arguments}
     less = {key: v for key, v in full.items() if not (key in left and v == default[key])}
@@ -216,36 +208,27 @@ def test_the_names_that_are_selected_have_no_order() -> None:
 
 
 def test_in_the_scheme_current_a_name_of_ones_own_stands_for_its_object() -> None:
-    kitchen = {"potato": Potato(), "sink": Sink()}
-    session = Session(
-        Toolbox(Potato, Oven, Fries), "person", scheme="current", inputs=kitchen, approve="all"
-    )
+    options: Any = {"scheme": "current", "approve": "all"}
+    inputs = {"potato": Potato(), "sink": Sink()}
+    session = Session(Toolbox(Potato, Oven, Fries), "person", inputs=inputs, **options)
     session.ask("Rinse it.").run()
-    session.reply("", ("_use_Sink", {"id": "Sink#1"})).run().reply(
-        "", ("_saveAs", {"name": "basin"})
-    ).run()
-    session.reply("", ("_use_Potato", {"id": "Potato#1"})).run()
+    uses = {"_use_Sink": {"id": "Sink#1"}, "_saveAs": {"name": "basin"}}
+    for written in {**uses, "_use_Potato": {"id": "Potato#1"}}.items():
+        session.reply("", written).run()
     call = Call("c", "Potato_rinse", {"sink": "$basin"})
     guess = Guess("Potato_rinse", {"sink": "Sink#1"})
-    one = beside(guess, call, here=session.cursor)
-    assert points(one) == (3, 3)
+    assert points(beside(guess, call, here=session.cursor)) == (3, 3)
 
 
 def test_a_definition_fills_in_for_both_alike() -> None:
-    function = {
-        "name": "book",
-        "parameters": {
-            "type": "object",
-            "properties": {"city": {"type": "string"}, "nights": {"type": "integer"}},
-        },
-    }
+    properties = {"city": {"type": "string"}, "nights": {"type": "integer"}}
+    function = {"name": "book", "parameters": {"type": "object", "properties": properties}}
     book = from_definition({"tool": {"function": function}, "defaults": {"nights": "@default 2"}})
     here = Session(Toolbox(book), scheme="flat").ask("A room.").cursor
     call = Call("c", "book", {"city": "Bronx"})
     assert beside(Guess("book", {"city": "Bronx", "nights": 2}), call, here=here).of == 2
 
 
-@settings(deadline=None)
 @given(POURS.map(lambda given: ("Jar_pour", given)) | MIXES.map(lambda given: ("mix", given)))
 def test_a_page_counts_as_right_what_a_kernel_counts_as_right(call: tuple[str, Any]) -> None:
     inputs = {"one": Jar(1), "two": Jar(2)}

@@ -24,7 +24,6 @@ from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching import guesses, register_teaching
-from jupyter_toolcall.teaching.guesses import Guesses
 from jupyter_toolcall.teaching.magic_commands import TeachingPanel
 from jupyter_toolcall.teaching.panel_rows import GuessRow, TeachingRow
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
@@ -76,14 +75,10 @@ class Seat:
         return self.turn.turn if self.turn is not None else 0
 
     @property
-    def guesses(self) -> Guesses:
+    def rows(self) -> list[GuessRow]:
         (panel,) = self.drive.extensions
         assert isinstance(panel, TeachingPanel)
-        return panel.guesses
-
-    @property
-    def rows(self) -> list[GuessRow]:
-        return self.guesses.rows
+        return panel.guesses.rows
 
     @property
     def score(self) -> str:
@@ -95,9 +90,9 @@ class Seat:
         asyncio.run(self.drive.resume())
         return self
 
-    def refused(self) -> Refused:
+    def refusal(self) -> str:
         (refusal,) = (notice for notice in self.heard if isinstance(notice, Refused))
-        return refusal
+        return str(refusal.reason)
 
     def told(self) -> str:
         """Everything that the panels were told, and what a panel that comes now would be."""
@@ -105,11 +100,11 @@ class Seat:
         return json.dumps([asdict(notice) for notice in self.heard])
 
 
-def seated(session: Session | None = None, **more: Any) -> Seat:
+def seated(session: Session | None = None, stepping: bool = False, **options: Any) -> Seat:
     heard: list[Notice] = []
-    session = asked(**more) if session is None else session
+    session = asked(**options) if session is None else session
     panel = TeachingPanel(guesses.begin(session))
-    drive = PanelController(session, heard.append, extensions=(panel,))
+    drive = PanelController(session, heard.append, stepping=stepping, extensions=(panel,))
     drive.run_to_pause()
     return Seat(drive, heard)
 
@@ -146,16 +141,11 @@ TURNS = st.lists(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=2), min_
 
 @settings(max_examples=examples(15))
 @given(TURNS, st.sampled_from(["new", "walked", "fresh", "forked", "beside"]))
-def test_nothing_of_a_reply_is_told_before_its_guess(
-    turns: list[list[tuple[str, str]]], how: str
-) -> None:
+def test_nothing_is_told_before_its_guess(turns: list[list[tuple[str, str]]], how: str) -> None:
     marked = [
         [(f"says-{n}-{a}", f"writes-{n}-{b}") for a, b in turn] for n, turn in enumerate(turns)
     ]
-    items = [
-        [part for says, words in turn for part in (says, ("note", {"words": words}))]
-        for turn in marked
-    ]
+    items = [[part for a, b in turn for part in (a, ("note", {"words": b}))] for turn in marked]
     script = Scripted([*items, "The end."])
     session = Session(Toolbox(note), script, scheme="flat", approve="all")
     seat = seated(_as_it_comes(session, how))
@@ -163,8 +153,7 @@ def test_nothing_of_a_reply_is_told_before_its_guess(
         assert seat.at == turn + 1
         told = seat.told()
         for n, pairs in enumerate(marked):
-            for pair in pairs:
-                assert all((word in told) == (n < turn) for word in pair)
+            assert all((word in told) == (n < turn) for pair in pairs for word in pair)
         seat.send({"type": "hello"}, {"type": "guess", "tool": "note"})
     assert seat.send(ANSWER).at == 0
 
@@ -194,13 +183,6 @@ def test_what_is_said_again_is_guessed_as_if_it_were_new_and_adds_nothing() -> N
     assert len(seat.drive.session.journal) == entries
     assert seat.drive.session.head == session.head
     assert [(row.right, row.of) for row in seat.rows] == [(3, 3), (2, 3), (1, 1)]
-
-
-def test_a_guess_is_no_fact_of_the_session() -> None:
-    plain = asked().run()
-    seat = seated().send(RINSE).send(SKIP).send(ANSWER)
-    ids = [entry.id for entry in seat.drive.session.journal]
-    assert ids == [entry.id for entry in plain.journal]
 
 
 # -- after it ---------------------------------------------------------------------------------
@@ -246,34 +228,26 @@ def test_other_branches_come_into_view_when_all_is_guessed() -> None:
     prompt = session.journal.path(session.head)[1].id
     seat = seated(session.fork(prompt))
     assert len(seat.drive.whole().branches) == 1
-    seat.send(SKIP).send(SKIP).send(SKIP)
-    assert len(seat.drive.whole().branches) == 2
-    last = seat.heard[-1]
+    last = seat.send(SKIP).send(SKIP).send(SKIP).heard[-1]
     assert isinstance(last, Whole)
-    assert len(last.rows.branches) == 2
+    assert len(seat.drive.whole().branches) == len(last.rows.branches) == 2
 
 
 def test_a_decision_is_asked_for_between_the_guesses_and_an_edit_asks_for_no_guess_again() -> None:
     seat = seated(approve="ask").send(RINSE)
     assert seat.turn is None
+    assert "nothing is to be guessed now" in seat.send(RINSE).refusal()
     call = seat.drive.session.pending[0].id
     digest = next(row.approval_digest for row in seat.drive.whole().calls if row.call == call)
-    seat.send(
-        {"type": "edit", "call": call, "arguments": {"sink": "Sink#1"}, "approval_digest": digest}
-    )
-    assert seat.at == 2
+    edit = {"type": "edit", "call": call, "arguments": {"sink": "Sink#1"}}
+    assert seat.send({**edit, "approval_digest": digest}).at == 2
     seat.send({"type": "replay", "call": call}).send({"type": "run"})
     assert seat.at == 2, "what was guessed is not asked again"
     assert len(seat.rows) == 1
 
 
 def test_in_steps_a_guess_is_the_step() -> None:
-    heard: list[Notice] = []
-    session = asked()
-    panel = TeachingPanel(guesses.begin(session))
-    drive = PanelController(session, heard.append, stepping=True, extensions=(panel,))
-    drive.run_to_pause()
-    seat = Seat(drive, heard)
+    seat = seated(stepping=True)
     for _ in range(2):
         if seat.turn is None:
             seat.send({"type": "step"})
@@ -294,20 +268,13 @@ def test_in_steps_a_guess_is_the_step() -> None:
         ({"tool": "Potato_peel", "arguments": {"Potato": "Potato#9"}}, "no object 'Potato#9'"),
     ],
 )
-def test_a_guess_that_could_not_be_called_is_no_guess_and_costs_nothing(
-    guess: dict[str, Any], said: str
-) -> None:
+def test_a_guess_that_could_not_be_called_costs_nothing(guess: dict[str, Any], said: str) -> None:
     seat = seated().send({"type": "guess", **guess})
-    assert said in seat.refused().reason
+    assert said in seat.refusal()
     assert seat.turn is not None
     assert seat.rows == []
     seat.send(RINSE)
     assert seat.score == "3 of 3 points"
-
-
-def test_a_guess_out_of_turn_is_refused() -> None:
-    seat = seated(approve="ask").send(RINSE).send(RINSE)
-    assert "nothing is to be guessed now" in seat.refused().reason
 
 
 def test_a_question_beside_the_session_is_not_guessed() -> None:
@@ -332,7 +299,7 @@ def kernel() -> Cells:
     return cells
 
 
-def test_by_line_the_learner_guesses_skips_and_hears_the_score(
+def test_by_line_a_learner_guesses_and_skips(
     kernel: Cells, capsys: pytest.CaptureFixture[str]
 ) -> None:
     carry_out(["guess"], kernel, {})
@@ -351,24 +318,17 @@ def test_by_line_the_learner_guesses_skips_and_hears_the_score(
         carry_out(["guess", "none"], kernel, {})
 
 
-def test_going_on_does_not_go_past_a_guess(kernel: Cells) -> None:
+def test_next_does_not_pass_a_guess(kernel: Cells, capsys: pytest.CaptureFixture[str]) -> None:
     carry_out(["next"], kernel, {})
     assert kernel.current().calls == ()
     carry_out(["guess", "skip", "rest"], kernel, {})
     assert len(kernel.current().calls) == 3
-
-
-def test_a_session_in_which_nothing_is_guessed_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    register_teaching()
-    cells = Cells()
-    cells.keep(asked())
+    kernel.keep(asked())
     with pytest.raises(ToolcallError, match="--predict asks for a guess before each reply"):
-        carry_out(["guess", "none"], cells, {})
+        carry_out(["guess", "none"], kernel, {})
 
 
-def test_on_an_input_line_a_guess_is_a_tool_by_name_or_number(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_typed_guess_is_a_tool_by_name_or_number(capsys: pytest.CaptureFixture[str]) -> None:
     seat = seated()
     session = seat.drive.session
     TeachingPanel().ask_by_input(session, typed("Potato_bake"))

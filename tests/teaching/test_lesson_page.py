@@ -87,35 +87,26 @@ def test_the_command_writes_one_page_beside_the_notebook_without_secrets(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "options", "error"),
+    ("text", "options", "error"),
     [
-        ("a.ipynb", "no notebook", (), "is no notebook"),
-        ("a.ipynb", '{"cells": [{"source": ""}]}', (), "it is damaged"),
-        ("a.ipynb", '{"cells": []}', ("--session", "4"), "leave out --session"),
+        *(("no notebook", "", "is no notebook"), ('{"cells": [{"source": ""}]}', "", "is damaged")),
+        ('{"cells": []}', "--session 4", "leave out --session"),
     ],
 )
 def test_what_cannot_be_a_page_is_refused_in_one_line(
-    name: str,
-    text: str,
-    options: tuple[str, ...],
-    error: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    text: str, options: str, error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / name).write_text(text)
-    assert main(["export", str(tmp_path / name), "--to", "lesson", *options]) == 1
+    path = tmp_path / "a.ipynb"
+    path.write_text(text)
+    assert main(["export", str(path), "--to", "lesson", *options.split()]) == 1
     assert error in capsys.readouterr().err
     assert not (tmp_path / "a.html").exists()
 
 
 def test_a_notebook_of_a_book_has_its_panels_as_html_and_no_data_that_a_book_cannot_show() -> None:
     shown = json.loads(with_panels(LESSON.read_text()))
-    bundles = [
-        output["data"]
-        for cell in shown["cells"]
-        for output in cell.get("outputs", ())
-        if "data" in output
-    ]
+    outputs = [output for cell in shown["cells"] for output in cell.get("outputs", ())]
+    bundles = [output["data"] for output in outputs if "data" in output]
     assert not any("jupyter-toolcall" in mime for data in bundles for mime in data)
     panels = [data["text/html"] for data in bundles if "toolcall-rows" in data.get("text/html", "")]
     assert len(panels) == 4

@@ -59,9 +59,7 @@ def notice(data: Path, folder: Path) -> str:
     return f"This lesson starts over. What was done in it before is kept in {kept}.\n"
 
 
-def test_a_lesson_is_the_same_when_it_is_opened_again_and_in_a_copied_folder(
-    tmp_path: Path,
-) -> None:
+def test_a_lesson_is_the_same_when_opened_again_and_in_a_copied_folder(tmp_path: Path) -> None:
     folder, copy, data = tmp_path / "a", tmp_path / "b", tmp_path / "data"
     folder.mkdir()
     first = opened(folder, data, SET_UP, SESSION, CALLS, EDIT)

@@ -124,9 +124,7 @@ log.close()
 """
 
 
-def test_a_module_that_is_being_imported_is_never_cut_in_half(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_is_never_cut_in_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other modules would keep what they imported of the first half."""
     (tmp_path / "imported_late.py").write_text(HALVES)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -161,6 +161,12 @@ def paying(check: Callable[..., object]) -> Toolbox:
     return Toolbox(pay)
 
 
+def paid(*sources: Any) -> Session:
+    """Return a session that paid 6, and then 5."""
+    script = Scripted([("pay", {"n": 6}), ("pay", {"n": 5}), "Done."])
+    return Session(Toolbox(*sources), script, scheme="flat", approve="all").tell("Go.").run()
+
+
 def at_most(most: int) -> Callable[..., object]:
     return lambda n: n <= most or None
 
@@ -202,10 +208,8 @@ class Limit:
     "check", [Limit(5), Limit(5).__call__, functools.partial(Limit.check, 5)], ids=type
 )
 def test_whatever_can_be_called_is_a_check(check: Callable[..., object]) -> None:
-    calls = [("pay", {"n": 6}), ("pay", {"n": 5})]
-    options: Any = {"scheme": "flat", "approve": "all"}
-    session = Session(paying(check), Scripted([*calls, "Done."]), **options).tell("Go.").run()
-    assert [call.error or call.result for call in session.calls] == ["pay: pay at most 5", 5]
+    calls = paid(*paying(check)).calls
+    assert [call.error or call.result for call in calls] == ["pay: pay at most 5", 5]
     assert "its check" in paying(check)["pay"].parts()
 
 
@@ -216,9 +220,7 @@ def test_the_function_of_a_definition_has_its_check_and_ends_the_run() -> None:
         return n
 
     function = {"name": "pay", "parameters": {"n": {"type": "integer"}}}
-    source = from_definition({"type": "action", "tool": {"function": function}}, action=pay)
-    script = Scripted([("pay", {"n": 6}), ("pay", {"n": 5}), "Asked again."])
-    session = Session(Toolbox(source), script, scheme="flat", approve="all").tell("Go.").run()
+    session = paid(from_definition({"type": "action", "tool": {"function": function}}, action=pay))
     assert [call.error or call.result for call in session.calls] == ["pay: pay at most 5", 5]
     assert session.text == ""
 
@@ -244,14 +246,13 @@ def test_a_check_of_a_table_quotes_no_withheld_value(sees_withheld: bool) -> Non
     assert error.startswith("rows: " if sees_withheld else "rows: ValueError in line ")
 
 
-@pytest.mark.parametrize("check", ["no function", 3])
-def test_a_check_has_to_be_a_function(check: Any) -> None:
-    with pytest.raises(DefinitionError, match="give a function"):
-        tool(check=check)
+async def waits() -> None: ...
 
 
-def test_a_check_has_to_be_an_ordinary_function() -> None:
-    async def check() -> None: ...
-
-    with pytest.raises(DefinitionError, match="check is async"):
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [("no function", "give a function"), (3, "give a function"), (waits, "check is async")],
+)
+def test_a_check_has_to_be_an_ordinary_function(check: Any, said: str) -> None:
+    with pytest.raises(DefinitionError, match=said):
         tool(check=check)

@@ -8,13 +8,11 @@ import copy
 import datetime
 import decimal
 import functools
-import mmap
 import pickle
 import re
 import subprocess
 import sys
 import threading
-import tracemalloc
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,7 +33,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from pydantic import BaseModel, PrivateAttr
 
-from jupyter_toolcall import Scripted, Session, Toolbox, kitchen, tool
+from jupyter_toolcall import Toolbox, kitchen
 from jupyter_toolcall.core.digests import encode
 from jupyter_toolcall.tools.plain_data import plain_data
 from jupyter_toolcall.tools.value_copies import private
@@ -79,9 +77,8 @@ class Base:
 
 class Slotted(Base):
     __slots__ = ("b",)
-
-    def __init__(self) -> None:
-        self.a, self.b = [1], 2
+    a: list[int]
+    b: int
 
 
 @dataclass
@@ -109,9 +106,6 @@ class Branch:
 class Words(list[str]): ...
 
 
-class Bag(set[str]): ...
-
-
 class Sheet(pd.DataFrame): ...
 
 
@@ -132,16 +126,16 @@ class Circle:
 class Hostile:
     """A class whose comparisons, hashes and texts raise what nobody expects."""
 
-    def __init__(self) -> None:
-        self.n = 1
-
-    def __eq__(self, other: object) -> bool:
+    def fail(self, *of: object) -> Any:
         raise OSError("hostile")
 
-    def __hash__(self) -> int:
-        raise OSError("hostile")
+    __eq__ = __hash__ = __repr__ = __bool__ = __len__ = fail
 
-    __repr__ = __bool__ = __len__ = __hash__  # type: ignore[assignment]
+
+def slotted() -> Slotted:
+    value = Slotted()
+    value.a, value.b = [1], 2
+    return value
 
 
 def leaf() -> Leaf:
@@ -157,10 +151,7 @@ def ring(*items: int) -> list[Any]:
 
 
 def deep() -> list[Any]:
-    value: list[Any] = [1]
-    for _ in range(5_000):
-        value = [value]
-    return value
+    return functools.reduce(lambda value, _: [value], range(5_000), [1])
 
 
 def closure(n: int) -> Callable[[], int]:
@@ -173,12 +164,6 @@ def enumeration(n: int) -> Any:
 
 def constant(n: int) -> type:
     return type("Rate", (), {"rate": n, "__module__": __name__})
-
-
-def mapped() -> Any:
-    memory = mmap.mmap(-1, 24)
-    memory[:] = np.arange(3).tobytes()
-    return np.frombuffer(memory, "i8")
 
 
 def plot() -> Figure:
@@ -230,9 +215,8 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "list with fields": (lambda: Rows("a"), lambda v: v.append(3)),
     "fields of a list": (lambda: Rows("a"), assign("name")),
     "subclass of list": (lambda: Words("ab"), lambda v: v.append("c")),
-    "subclass of set": (lambda: Bag({"x", "yy", "zzz"}), lambda v: v.add("q")),
     "object": (lambda: Plain(a=[1], b="x"), grow("a")),
-    "slots of a base": (Slotted, grow("a")),
+    "slots of a base": (slotted, grow("a")),
     "dataclass": (lambda: Note("a", {"b": 1}), lambda v: v.tags.update(c=1)),
     "beside the fields": (lambda: Note("a"), assign("more")),
     "frozen with a slot of a base": (leaf, grow("a")),
@@ -241,14 +225,10 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "private of pydantic": (Recipe, assign("_seen")),
     "attrs": (lambda: Bowl([1]), grow("parts")),
     "named tuple": (lambda: Spot(1, [2]), grow("y")),
-    "array of numpy": (lambda: np.arange(12.0).reshape(3, 4), set_item((0, 0), 9)),
     "view": (lambda: np.arange(20)[::3], set_item(0, 9)),
-    "columns first": (lambda: np.asfortranarray(np.ones((2, 3))), set_item((0, 0), 9)),
     "masked": (lambda: np.ma.array([1, 2], mask=[False, True]), set_item(0, 9)),
     "array of objects": (lambda: np.array([[1], None], object), lambda v: v[0].append(2)),
-    "structured": (lambda: np.zeros(2, [("a", "i4"), ("b", "f8")]), set_item(0, (1, 1))),
     "texts of numpy": (lambda: np.array(["a", "bc"], np.dtypes.StringDType()), set_item(0, "q")),
-    "memory map": (mapped, set_item(0, 9)),
     "random numbers": (lambda: np.random.default_rng(1), lambda v: v.random()),
     "table": (table, set_cell),
     "lists in cells": (lambda: table(o=[[1], [2], []]), lambda v: v.loc[0, "o"].append(5)),
@@ -354,9 +334,7 @@ values = st.recursive(
 
 
 @given(values)
-def test_what_is_copied_or_carried_over_is_the_same_content_and_its_data_is_json(
-    value: Any,
-) -> None:
+def test_what_is_copied_or_pickled_has_the_same_content_and_its_data_is_json(value: Any) -> None:
     content, (copied, is_whole) = content_digest(value), private(value)
     assert is_whole
     assert content_digest(copied) == content_digest(copy.deepcopy(value)) == content != ""
@@ -386,37 +364,27 @@ def test_other_content_has_another_digest(one: Any, other: Any) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        (ring(1), [1, [1]]),
-        (0.0, -0.0),
-        (lambda: 1, lambda: 2),
+        *((ring(1), [1, [1]]), (0.0, -0.0), (lambda: 1, lambda: 2), (closure(1), closure(2))),
         (lambda a, *, b: (a, b), lambda a, b: (a, b)),
-        (closure(1), closure(2)),
         (enumeration(1), enumeration(2)),
-        (constant(1)(), constant(2)()),
-        (constant(1), constant(2)),
+        *((constant(1)(), constant(2)()), (constant(1), constant(2))),
         (collections.defaultdict(int, a=1), collections.defaultdict(bool, a=1)),
         (array.array("i", [1]), array.array("f", [1])),
         (memoryview(b"abcd"), memoryview(b"abcd").cast("B", (2, 2))),
-        ([1] * 2_000, [True] * 2_000),
-        ([1] * 2_000, (1,) * 2_000),
+        *(([1] * 2_000, [True] * 2_000), ([1] * 2_000, (1,) * 2_000)),
         (functools.partial(int, base=2), functools.partial(int, base=8)),
         (re.compile("a"), re.compile("a", re.I)),
-        (np.arange(6), np.arange(6).reshape(2, 3)),
-        (np.arange(6), np.arange(6.0)),
+        *((np.arange(6), np.arange(6).reshape(2, 3)), (np.arange(6), np.arange(6.0))),
         (np.ma.array([1, 2], fill_value=7), np.ma.array([1, 2], fill_value=8)),
-        (table(), table().rename(columns={"a": "c"})),
-        (table(), table()[["b", "a"]]),
-        (table(), table().set_axis([5, 6, 7])),
-        (table(), table().set_flags(allows_duplicate_labels=False)),
-        (table(), Sheet(table())),
-        (table(), table().astype({"a": "i4"})),
+        *((table(), table().rename(columns={"a": "c"})), (table(), table()[["b", "a"]])),
+        *((table(), table().set_axis([5, 6, 7])), (table(), table().astype({"a": "i4"}))),
+        *((table(), table().set_flags(allows_duplicate_labels=False)), (table(), Sheet(table()))),
         (pl.DataFrame({"a": [1], "b": [2]}), pl.DataFrame({"b": [2], "a": [1]})),
         (pa.table({"a": [1]}), pa.table({"a": [1]}).replace_schema_metadata({"k": "v"})),
     ],
 )
 def test_what_is_written_alike_and_differs_has_digests_that_differ(one: Any, other: Any) -> None:
-    assert content_digest(one) != content_digest(other)
-    assert "" not in (content_digest(one), content_digest(other))
+    assert "" != content_digest(one) != content_digest(other) != ""
 
 
 SORTED = pl.DataFrame({"a": [3, 1, 2]}).sort("a")
@@ -459,7 +427,7 @@ def test_what_a_class_changes_by_itself_is_no_content_of_its_instances() -> None
 
 def test_a_value_that_shares_much_is_read_in_the_time_of_its_parts() -> None:
     value, other = [0], [0]
-    for _ in range(50):
+    for _ in range(30):
         value, other = [value, value], [other, [*other]]  # type: ignore[list-item]
     assert content_digest(value) == content_digest(other) != ""
 
@@ -484,13 +452,6 @@ class Partly:
         return {}
 
 
-def class_that_is_gone() -> Any:
-    module = sys.modules["gone"] = types.ModuleType("gone")
-    exec("class Gone:\n    pass", vars(module))
-    del sys.modules["gone"]
-    return vars(module)["Gone"]()
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -508,8 +469,7 @@ def test_what_cannot_be_read_is_shared_and_that_is_said(make: Make) -> None:
     # All else is the copy's own, and a change of it is seen.
     holder = Plain(part=value, notes=[1])
     copied, is_whole = private(holder)
-    assert not is_whole
-    assert copied.part is value
+    assert (is_whole, copied.part is value) == (False, True)
     assert content_of(copied) == content_of(holder)
     copied.notes.append(2)
     assert content_of(copied) != content_of(holder)
@@ -520,7 +480,9 @@ def test_what_a_class_leaves_out_of_its_pickle_is_content() -> None:
 
 
 def test_a_value_whose_class_is_gone_can_be_read_and_copied() -> None:
-    value = class_that_is_gone()
+    module = sys.modules["gone"] = types.ModuleType("gone")
+    exec("class Gone:\n    pass", vars(module))
+    value = vars(sys.modules.pop("gone"))["Gone"]()
     assert content_digest(value) != ""
     copied, is_whole = private(value)
     assert is_whole
@@ -545,11 +507,7 @@ def test_a_value_that_changes_while_it_is_read_is_marked_at_most() -> None:
 
 @pytest.mark.parametrize(
     "hold",
-    [
-        lambda a: [a],
-        lambda a: pl.DataFrame({"a": a}),
-        lambda a: Plain(table=pd.DataFrame({"a": a}, copy=False)),
-    ],
+    [lambda a: [a], lambda a: pl.DataFrame({"a": a}), lambda a: Plain(t=pd.Series(a, copy=False))],
 )
 def test_a_copy_has_memory_of_its_own(hold: Callable[[Any], Any]) -> None:
     numbers = np.arange(3.0)
@@ -569,16 +527,12 @@ def test_a_read_only_copy_shares_memory_and_has_the_same_content(library: Any) -
     assert content_of(copied) == content_of(value)
 
 
-@pytest.mark.parametrize(
-    ("value", "frozen"),
-    [
-        *((1, True), ((1, "a"), True), (Leaf(), True), (Way.UP, True)),
-        *((leaf(), False), (Branch(), False), ([1], False), (([],), False), (Plain(), False)),
-    ],
-)
-def test_only_what_cannot_change_needs_no_copy(value: Any, frozen: bool) -> None:
-    assert is_frozen(value) is frozen
-    assert (private(value)[0] is value) is frozen
+@pytest.mark.parametrize("value", [1, (1, "a"), Leaf(), Way.UP])
+@pytest.mark.parametrize("changing", [leaf(), Branch(), [1], ([],), Plain()], ids=type)
+def test_only_what_cannot_change_needs_no_copy(value: Any, changing: Any) -> None:
+    assert (is_frozen(value), is_frozen(changing)) == (True, False)
+    assert private(value)[0] is value
+    assert private(changing)[0] is not changing
 
 
 def test_a_copy_keeps_what_is_shared_inside_and_no_figure_of_it_is_shown() -> None:
@@ -588,20 +542,3 @@ def test_a_copy_keeps_what_is_shared_inside_and_no_figure_of_it_is_shown() -> No
     assert copied[0] is copied[1]["again"] is not figure
     assert pyplot.get_fignums() == numbers
     pyplot.close(figure)
-
-
-def test_a_read_only_tool_makes_no_second_copy_of_a_large_array() -> None:
-    @tool(read_only=True)
-    def total(numbers: np.ndarray) -> float:
-        """Add all numbers."""
-        return float(numbers.sum())
-
-    numbers = np.ones(10_000_000)
-    model = Scripted([("total", {"numbers": "ndarray#1"}), "Done."])
-    session = Session(Toolbox(total), model, scheme="flat", inputs={"numbers": numbers})
-    tracemalloc.start()
-    session.tell("Add them.")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert session.calls[0].result == 10_000_000
-    assert peak < numbers.nbytes / 10
