@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_485,
     "Python files": 257,
-    "Python tests": 52_888,
+    "Python tests": 49_599,
     "TypeScript": 12_107,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -85,7 +85,9 @@ def test_what_a_program_does_is_shown_after_its_cell() -> None:
     assert (panel.pending, panel.head) == (("call_2",), session.head)
 
 
-def test_a_call_that_waits_again_after_an_edit_can_be_decided_as_it_was_edited() -> None:
+def edited() -> Session:
+    """Return a finished session: a call was approved, and the one that takes its result edited."""
+
     def half(x: Number) -> Number:
         """Halve a number."""
         return Number(x.value / 2)
@@ -94,13 +96,42 @@ def test_a_call_that_waits_again_after_an_edit_can_be_decided_as_it_was_edited()
         """Add to a number."""
         return Number(x.value + by)
 
-    script = Scripted([("half", {"x": "Number#1"}), ("add", {"x": "Number#2", "by": 1}), "Done."])
-    inputs = {"start": Number(8)}
-    session = Session(Toolbox(half, add), script, inputs=inputs, scheme="flat").tell("go")
+    script = [("half", {"x": "Number#1"}), ("add", {"x": "Number#2", "by": 1}), "Done."]
+    box, inputs = Toolbox(half, add), {"start": Number(8)}
+    session = Session(box, Scripted(script), inputs=inputs, scheme="flat").tell("go")
     session = session.decide(session.pending[0], "approve").run()
-    wish = {"x": "Number#2", "by": 3}
-    session = session.decide(session.pending[0], "edit", arguments=wish).run()
+    return session.decide(session.pending[0], "edit", arguments={"x": "Number#2", "by": 3}).run()
+
+
+def shown(session: Session) -> list[tuple[str, Any]]:
+    """Return the status and the arguments of each call of the current branch in the panel."""
+    rows = all_rows(session.cursor, session.name).calls
+    return [(row.status, dict(row.arguments)) for row in rows if not row.branch]
+
+
+def test_a_call_that_waits_again_after_an_edit_can_be_decided_as_it_was_edited() -> None:
+    session = edited()
     branch = session.decide_anew(session.calls[0], "answer", result=Number(5)).run()
     assert [call.id for call in branch.pending] == ["call_2"]
-    rows = [row for row in all_rows(branch.cursor, branch.name).calls if not row.branch]
-    assert (rows[1].status, dict(rows[1].arguments)) == ("proposed", wish)
+    assert shown(branch)[1] == ("proposed", {"x": "Number#2", "by": 3})
+
+
+def test_a_paused_replay_has_its_own_name_and_its_answer_with_an_object_waits_for_nobody() -> None:
+    branch = edited().decide_anew("call_1", "answer", result=Number(5)).run()
+    session = branch.decide(branch.pending[0], "approve").run().replay()
+    while not session.calls:
+        session = session.step()
+    rows = all_rows(session.cursor, session.name)
+    assert rows.calls[0].status == "answered"
+    names = [row.name for row in rows.branches if row.current]
+    assert names == ["replay of answered Number#2 (call 1)"]
+
+
+def test_a_replay_shows_a_call_as_it_will_repeat_it() -> None:
+    session, seen = edited().replay(), set[str]()
+    while len(session.calls) < 2 or session.calls[1].status != "succeeded":
+        session = session.step()
+        if len(calls := shown(session)) == 2:
+            seen.add(calls[1][0])
+            assert calls[1][1] == {"x": "Number#2", "by": 3}
+    assert seen == {"approved", "unknown", "succeeded"}

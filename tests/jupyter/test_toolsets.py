@@ -76,7 +76,9 @@ def test_a_cell_says_what_is_shared(printed: Printed, options: str, result: str)
     assert printed(f"{CLEAN} {options}\nClean {{df}}.", look).startswith(result)
 
 
-def test_a_setting_says_what_is_shared_where_the_toolset_does_not(printed: Printed) -> None:
+def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
+    printed: Printed,
+) -> None:
     cells = [
         "%config ToolChat.share = 'schema'\nfrom jupyter_toolcall.toolsets import tables",
         f"{CLEAN}\nClean {{df}}.",
@@ -126,6 +128,17 @@ def test_a_table_that_a_prompt_names_is_shared_as_the_cell_says(
         "print(_.requests[0].request.messages[0].text)",
     ]
     assert printed("m = Scripted(['Done.'])", *cells).startswith(prompt)
+
+
+def test_a_question_about_a_table_obeys_the_cell_without_the_toolset_too(printed: Printed) -> None:
+    cells = [
+        "%%toolchat -m m --scheme flat --withhold ssn -i df\nLook.",
+        "asked = _; asked.query('DataFrame#1', 'What is it?')",
+        "print(asked.fork(asked.branches[-1]).requests[-1].request.messages[-1].text)",
+    ]
+    text = printed("m = Scripted(['Done.', ('save', {'result': 'x'})])", *cells)
+    assert "3 rows, 1 column (withheld: ssn):\ncity\nRome" in text
+    assert "canary" not in text
 
 
 def test_a_variable_of_the_name_of_a_toolset_wins(printed: Printed) -> None:
