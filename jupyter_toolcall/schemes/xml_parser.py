@@ -59,7 +59,8 @@ def tool_name(group: str, function: str, tools: Mapping[str, Tool]) -> str:
     A model may write the whole name as either of the two, or leave out the only function.
     """
     functions = {pair(tool)[1]: name for name, tool in tools.items() if pair(tool)[0] == group}
-    written = "_".join(filter(None, (group, function)))
+    # A plain function is both, also one that there is not.
+    written = group if group == function else "_".join(filter(None, (group, function)))
     if not function and len(functions) == 1:
         return next(iter(functions.values()))
     alone = group if functions or group in tools else function

@@ -394,6 +394,9 @@ def test_any_name_is_read_back(group: str, function: str, arguments: dict[str, s
     box = Toolbox(Tool(f"{group}_{function}", "", schema, group=group))
     [call] = read(written(Call("1", f"{group}_{function}", names), box=box), box)
     assert (call.tool, call.arguments, call.broken) == (f"{group}_{function}", names, "")
+    # So does a name that no tool has, unless it is class and method of one.
+    [unknown] = read(written(Call("1", group, {}), box=box), box)
+    assert unknown.tool == (group if group != function else f"{group}_{function}")
 
 
 SHARDS = st.text("<>/=\"'& tolcarpmen-_![]DAT", max_size=8) | st.sampled_from(
