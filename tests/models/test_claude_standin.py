@@ -69,7 +69,7 @@ def test_a_good_request_is_taken(claude: StandIn) -> None:
     assert claude.refused == []
 
 
-GONE = object()
+GONE = "(gone)"
 """Stands for what is removed."""
 Change = tuple[str, Any]
 RESULT = "messages.2.content.0"
