@@ -148,6 +148,8 @@ def count_text(number: int, noun: str) -> str:
 
 
 def unused_name(name: str, names: Collection[str]) -> str:
-    """Return a name, followed by the first number from 2 on where it is one of `names`."""
-    numbered = (f"{name} {number}" for number in range(2, len(names) + 3))
+    """Return a name, followed by the first number from 2 on where it is one of `names`:
+    `retry 2`, `fork after call 3 (2)`."""
+    form = "{} ({})" if name[-1:].isdigit() else "{} {}"
+    numbered = (form.format(name, number) for number in range(2, len(names) + 3))
     return name if name not in names else next(free for free in numbered if free not in names)

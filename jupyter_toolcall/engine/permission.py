@@ -214,7 +214,7 @@ def _reason(context: SessionContext, call: CallRecord) -> str:
         case "copied":
             return t("It may have run where this session was copied from.")
         case "kept":
-            return t("You kept its recorded result, and the value is not at hand any more.")
+            return t("You kept its recorded result, and the value is no longer available.")
         case "damaged":
             return t("It may have run: the record after this call was damaged.")
     explanation = t("it was recorded on another computer, or its record was changed")

@@ -314,7 +314,7 @@ def _no_rule(call: CallOrigins) -> Answer:
     if call.has_untrusted and call.doubtful is not None:
         name, origin = call.doubtful
         return "ask", t("No rule decides about %1, which is not from you (%2).", name, str(origin))
-    return "ask", t("No rule answers for it.")
+    return "ask", t("No rule decides about it.")
 
 
 _ASK = _always("ask", t("It may change something: the tool is not marked read-only."))

@@ -6,6 +6,7 @@ An error is one line, and never quotes a cell.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import threading
@@ -31,6 +32,8 @@ MOST_BYTES = 3 * 10**9
 """How much the memory of the process may grow: DuckDB does not count all that functions use."""
 TICK = 0.05
 """Seconds until a limit, or an interrupt, is noticed."""
+THREAD, LEAVES = "toolcall-sql", 5
+"""The name of the threads of queries, and the seconds that a stopped one has at the exit."""
 MOST_CELLS = 100_000_000
 """Cells of a result."""
 _CONFIG = {
@@ -122,7 +125,7 @@ def run_sql(
 
     # DuckDB looks for an interrupt between its steps, and one step may take minutes.
     cancel_with_call(done)
-    threading.Thread(target=compute, name="toolcall-sql", daemon=True).start()
+    threading.Thread(target=compute, name=THREAD, daemon=True).start()
     ends, memory = time.monotonic() + SECONDS, Process().memory_info
     most = memory().rss + MOST_BYTES
     try:
@@ -136,6 +139,15 @@ def run_sql(
     finally:
         if not done.done() or done.cancelled():
             attempt(connection.interrupt)
+
+
+@atexit.register
+def _leave_stopped_queries() -> None:
+    """Wait for stopped queries to end: Python ends a thread inside of C++ by an abort."""
+    ends = time.monotonic() + LEAVES
+    for thread in threading.enumerate():
+        if thread.name == THREAD:
+            thread.join(max(0, ends - time.monotonic()))
 
 
 def _computed(

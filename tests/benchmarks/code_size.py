@@ -18,9 +18,9 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_301,
+    "core + engine + session": 8_302,
     "tools": 3_550,
-    "sources": 5_992,
+    "sources": 6_000,
     "jupyter": 4_295,
     "view": 1_962,
     "models": 2_021,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 1_004,
     "rules, budgets, origins, previews": 1_595,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_485,
+    "all": 38_494,
     "Python files": 257,
-    "Python tests": 49_599,
+    "Python tests": 49_613,
     "TypeScript": 12_107,
 }
 """Of each row, how many lines of code, files or lines there may be."""

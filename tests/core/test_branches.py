@@ -201,11 +201,11 @@ def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers(
     main = Session(Toolbox(Potato), model, scheme="flat", inputs=inputs, approve="all").tell("Go.")
     forked = main.fork(main.calls[0]).run()
     third = main.fork(main.calls[0])
-    assert third.branch == "fork after call 1 2"
-    assert third.run().branch == "fork after call 1 2"
+    assert third.branch == "fork after call 1 (2)"
+    assert third.run().branch == "fork after call 1 (2)"
     assert causes(third) == [
         ("fork after call 1", "Enough. instead of Potato_slice"),
-        ("fork after call 1 2", "Well. instead of Potato_slice"),
+        ("fork after call 1 (2)", "Well. instead of Potato_slice"),
     ]
     assert forked.branch == "fork after call 1"
     assert main.fork(main.journal.path(main.head)[1].id).branch == "fork before call 1"

@@ -7,6 +7,8 @@ import decimal
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -376,6 +378,18 @@ def test_a_query_that_takes_too_long_or_too_much_is_stopped(
     with pytest.raises(CallError, match=reason):
         tools.query_with_sql(query, {"sold": table("polars")})
     assert kept("polars", "count = 1") == [1]
+
+
+def test_a_program_that_stopped_a_query_exits_as_any_other() -> None:
+    program = (
+        "import pandas as pd; from jupyter_toolcall.sources import table_duckdb, table_tools\n"
+        "table_duckdb.SECONDS = 0.5\n"
+        f"try: table_tools.query_with_sql({ENDLESS!r}, dict(t=pd.DataFrame(dict(n=[1]))))\n"
+        "except Exception as error: print(error)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("stopped: it takes more than 0.5 s")
 
 
 def test_an_interrupt_ends_a_query_at_once_and_nothing_else_runs() -> None:
