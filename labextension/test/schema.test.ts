@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { choices, fieldsOf, type Raw, rawOf, read, readAll } from '../src/view/schema';
+import { choices, fieldsOf, initialRaw, type Raw, rawOf, read, readAll } from '../src/view/schema';
 
 const potato = { type: 'string', pattern: '^Potato#[1-9][0-9]*$' };
 
@@ -113,4 +113,11 @@ test('an argument may have a name that every record knows', () => {
   const properties = JSON.parse(`{${names.map(name => `"${name}": {"type": "string"}`).join()}}`) as object;
   const fields = fieldsOf({ type: 'object', properties }, {});
   assert.deepEqual(fields.map(field => [field.name, field.kind, field.initial]), names.map(name => [name, 'text', undefined]));
+});
+
+test('where a text is asked for, what is written in place of something else is a text', () => {
+  const [field] = fieldsOf({ properties: { where: { type: 'string' } } }, { where: [{ column: 'price' }] });
+  assert.ok(field);
+  assert.deepEqual(readAll([field], new Map([['where', initialRaw(field)]])).arguments, { where: [{ column: 'price' }] });
+  assert.deepEqual(readAll([field], new Map([['where', 'price > 0']])).arguments, { where: 'price > 0' });
 });

@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_494,
     "Python files": 257,
-    "Python tests": 49_613,
-    "TypeScript": 12_107,
+    "Python tests": 49_617,
+    "TypeScript": 12_128,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -116,6 +116,7 @@ export class BatchTable {
       type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tick(calls, all.checked)
     });
     all.checked = rows.every(row => this._isTicked(row.call, row.reason));
+    all.indeterminate = !all.checked && rows.some(row => this._isTicked(row.call, row.reason));
     const head = h(
       'tr', {}, h('th', {}, all), h('th', {}, t('call')),
       ...differing.map(name => h('th', {}, h('code', {}, oneLine(name, 60)), ' ', mutedText(this._origin(calls, name)))), h('th', {})

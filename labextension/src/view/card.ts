@@ -98,11 +98,14 @@ function modelWords(view: ViewState, call: CallRow): Child {
     : null;
 }
 
+/** An error of a call without the name of its tool before it, which stands there already. */
+const withoutTool = ({ tool, error }: CallRow): string => (error.startsWith(`${tool}: `) ? error.slice(tool.length + 2) : error);
+
 /** What the call before a waiting one changed, which is still to be judged; or how it failed, with a link to its step. */
 function lastCall(call: CallRow, acts: PanelActions): Child {
   const line = (text: string): string => oneLine(`${call.tool}${text}`, 110);
   if (call.status === 'failed') return h(
-    'button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${call.error}`)
+    'button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${withoutTool(call)}`)
   );
   return call.change ? h('p', 'small muted', line(`: ${call.change}`)) : null;
 }

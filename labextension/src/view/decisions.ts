@@ -229,7 +229,7 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
 /** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
 function answerInPlace({ model, ui, live, isPast, lastStep }: ViewState, acts: PanelActions): Child {
   if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
-  const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', onclick: () => acts.send({ type }) });
+  const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', key: `${type} next`, onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
   const says = ui.moved === 'fork' && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : model.session.says;
   return h(
@@ -270,7 +270,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
   return [
     ...(canRetry
       ? [
-          button(t('Fix and retry'), { disabled, look: 'primary', onclick: retry }),
+          button(t('Fix and retry'), { disabled, onclick: retry }),
           view.ui.retried === call.error && call.error
             ? h('p', { class: 'tc-wrong', role: 'status' }, t('The call fails with the same error. Change the tool and run its cell first.'))
             : mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))

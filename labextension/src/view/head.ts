@@ -83,7 +83,7 @@ export class PanelHead {
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', label: t('Session status') });
   private readonly _about = h('div', 'tc-meta');
   private readonly _back = button(t('Step back'), { icon: 'step', look: 'ghost mirrored', onclick: () => takeStep(this._view, this._acts, -1) });
-  private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', onclick: () => takeStep(this._view, this._acts, 1) });
+  private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', key: 'step', onclick: () => takeStep(this._view, this._acts, 1) });
   private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);

@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { afterLayout, focusInPlace, h, hasFocus, isField, listen } from './dom';
+import { afterLayout, focusedKey, focusInPlace, h, hasFocus, isField, listen } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -113,6 +113,8 @@ export class PanelView {
   private _paintTimer: ReturnType<typeof setTimeout> | undefined;
   /** Formats requested in this view: exports arrive at all views of a session. */
   private readonly _requestedExports = new Set<ExportFormat>();
+  /** The button with which the last step was taken, by its `data-k`: it has the focus again when it can be pressed again. */
+  private _stepButton = '';
   private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
   private readonly _acts: PanelActions = {
     setState: patch => this._setState(patch),
@@ -298,11 +300,14 @@ export class PanelView {
       retried: retried?.error ?? ''
     };
     this._model = { ...this._model, refusal: null };
+    // Who steps in the head sees its buttons stay where they are.
+    const isInHead = hasFocus(this._head.element);
+    if (command.type === 'step') this._stepButton = focusedKey(this._root) ?? '';
     this._graph.release();
     for (const one of commands) this._host.send?.(one);
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
-    if (moves) this._card.element.scrollIntoView({ block: 'nearest' });
+    if (moves && !isInHead) this._card.element.scrollIntoView({ block: 'nearest' });
     // The card of the next call is lower than that of a reply.
     else if (command.type === 'say' || command.type === 'draft') this._head.element.scrollIntoView({ block: 'nearest' });
   }
@@ -372,6 +377,13 @@ export class PanelView {
     if (view.ui.tab === 'Graph') yield* this._graph.painting(view, isLow ? this._graphHeight : undefined);
   }
 
+  private _returnFocus(): void {
+    if (!this._stepButton || this._ui.commandSent || isBusy(this._model)) return;
+    const button = this._root.querySelector<HTMLElement>(`[data-k="${CSS.escape(this._stepButton)}"]`);
+    if (document.activeElement === document.body || hasFocus(this._card.element)) focusInPlace(button);
+    this._stepButton = '';
+  }
+
   private _draw(view: ViewState): void {
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     const wasDeciding = this._isDeciding;
@@ -383,6 +395,7 @@ export class PanelView {
     const round = this._round;
     if (drawsInSlices(this._model)) void inSlices(this._drawing(view), () => round === this._round);
     else finished(this._drawing(view));
+    this._returnFocus();
   }
 
   private _paint(): void {

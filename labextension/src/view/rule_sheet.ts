@@ -182,14 +182,12 @@ function conditionText(schema: unknown): string {
   return not?.const === undefined ? t('fits %1', oneLine(jsonText(schema), 60)) : t('is not %1', literalText(not.const, 60));
 }
 
-/** What a rule may ask of an argument: what it does, and where the tool names objects or all values, anything else. Texts and numbers stay. */
+/** What a rule may ask of an argument: what it does, any value, and where the tool names all values, one of them or all but one. */
 function conditions(rule: RuleRow, name: string, tool: ToolRow | undefined): Choices {
   const schema = tool && own(definitionsOf(tool.parameters), name);
   const [field] = tool ? fieldsOf({ properties: { [name]: schema } }, {}) : [];
   const values = field?.kind === 'flag' ? [true, false] : choices(schema, tool?.parameters ?? {});
-  const free = field?.kind === 'object' || values.length
-    ? [undefined, ...values.map(value => ({ const: value })), ...values.map(value => ({ not: { const: value } }))]
-    : [];
+  const free = field ? [undefined, ...values.map(value => ({ const: value })), ...values.map(value => ({ not: { const: value } }))] : [];
   return Object.fromEntries([own(rule.arguments, name), ...free].map(one => [conditionText(one), one]));
 }
 

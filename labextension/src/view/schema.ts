@@ -110,7 +110,8 @@ function kindFor(schema: Schema, root: Schema, value: unknown): Pick<Field, 'kin
   if (schema.type === 'boolean' && fits('boolean')) return of('flag');
   if ((schema.type === 'integer' || schema.type === 'number') && (value === undefined || value === null || isNumber(value) || isName(value)))
     return of('number');
-  if (schema.type === 'string' && fits('string')) return of('text');
+  // What a model gave in place of a text is shown as JSON; what is written in its place is a text.
+  if (schema.type === 'string') return of('text');
   const item = isRecord(schema.items) ? plain(schema.items, root).schema : {};
   const items = kindsOf(item);
   const listed = value === undefined || (Array.isArray(value) && value.every(one => typeof one === 'string'));

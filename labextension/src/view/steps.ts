@@ -42,7 +42,7 @@ function foldedByRule(items: readonly StepItem[], chosen: string, opened: Readon
 
 function stepText(item: StepItem): Child[] {
   const { call } = item;
-  if (call.status === 'failed' && call.error) return [oneLine(call.error, 200)];
+  if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ` · ${oneLine(call.what, 200)}`];
   const result = call.status === 'failed' ? '' : item.made || call.result;
   const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';

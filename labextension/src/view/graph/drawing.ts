@@ -1,7 +1,9 @@
 /** The drawing that the kernel sent, with the rows that its nodes stand for. Nothing is placed or routed here. */
 import type { CallRow, GraphEdge, GraphNode, GraphRow, ObjectRow } from '../../generated/contract';
+import { savedName } from '../labels';
 import { mainUse } from '../lineage';
 import { drawnId } from '../model';
+import { oneLine } from '../text';
 import type { ViewState } from '../view_state';
 
 export interface Box {
@@ -66,7 +68,10 @@ export function drawingOf(view: ViewState): Drawing {
   const all = graph.nodes.map((node): Spot => {
     const object = node.kind === 'object' ? (model.objects.get(node.row) ?? null) : null;
     const call = node.kind === 'call' ? (model.calls.get(node.row) ?? null) : null;
-    return { key: keyOf(node), x: node.x, y: node.y, node, object, call };
+    // What is saved after the shown step is not saved there.
+    const isSavedLater = object !== null && object.saved !== savedName(view, object);
+    const now = isSavedLater ? { ...node, flag: '', detail: oneLine(object.preview.caption, 24) } : node;
+    return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
   const isThere = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
   const spots = all.filter(isThere);
