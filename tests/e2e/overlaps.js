@@ -1,5 +1,7 @@
 /** What lies on what in the graph: texts, tiles, labels and controls, and edges on tiles. */
-() => {
+async () => {
+  // What moved is drawn before the next frame is: until then nobody sees it.
+  await new Promise(requestAnimationFrame);
   const graph = document.querySelector('.tc-graph');
   const canvas = graph.querySelector('.tc-canvas > svg').getBoundingClientRect();
   const boxes = [];
