@@ -14,12 +14,12 @@ from tests.e2e.kitchen import (
     edit_call,
     expect_status,
     expect_step,
-    expect_waits,
     node,
     panel,
     press,
     run_notebook,
     script,
+    steps,
     text_of,
 )
 from tests.e2e.rig import (
@@ -116,7 +116,7 @@ def test_the_learner_guesses_each_reply_and_sees_it_only_then(page: Page, lab: P
     expect(beside(view)).to_contain_text("Right: it answered")
     wait_idle(page)
     expect(text_of(page, 2)).to_contain_text("went on")
-    choose(view, 3)
+    steps(view).nth(2).get_by_role("button").press("Enter")
     expect(beside(view)).to_contain_text("1 of 2 arguments")
     screenshot(page, "predict-finished")
 
@@ -183,7 +183,7 @@ def test_between_the_guesses_the_person_decides(page: Page, lab: Place) -> None:
     view = run_notebook(page, lab, "ask.ipynb", [SETUP, asks])
     form(view, "Potato_peel")
     check(view)
-    expect_waits(view, 1, "Potato_rinse")
+    expect_step(view, 1, "Potato_rinse", "waits for you")
     expect(beside(view)).to_contain_text("Not this time: it called Potato_rinse.")
     screenshot(page, "predict-decide")
     press(view, "Approve")
