@@ -34,7 +34,7 @@ LIMITS = {
     "all": 38_494,
     "Python files": 257,
     "Python tests": 49_617,
-    "TypeScript": 12_128,
+    "TypeScript": 12_131,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -115,8 +115,9 @@ export class BatchTable {
     const all = h('input', {
       type: 'checkbox', label: t('All %1 calls', calls.length), key: 'all calls', onchange: () => this._tick(calls, all.checked)
     });
-    all.checked = rows.every(row => this._isTicked(row.call, row.reason));
-    all.indeterminate = !all.checked && rows.some(row => this._isTicked(row.call, row.reason));
+    const ticked = rows.filter(row => this._isTicked(row.call, row.reason)).length;
+    all.checked = ticked === rows.length;
+    all.indeterminate = ticked > 0 && !all.checked;
     const head = h(
       'tr', {}, h('th', {}, all), h('th', {}, t('call')),
       ...differing.map(name => h('th', {}, h('code', {}, oneLine(name, 60)), ' ', mutedText(this._origin(calls, name)))), h('th', {})

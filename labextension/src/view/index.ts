@@ -375,8 +375,10 @@ export class PanelView {
     const isLow = this._hasLowGraph();
     if (isLow) afterLayout(() => this._measure());
     if (view.ui.tab === 'Graph') yield* this._graph.painting(view, isLow ? this._graphHeight : undefined);
+    this._returnFocus();
   }
 
+  /** Gives the focus back to the button of the last step; not if the person is elsewhere by now. */
   private _returnFocus(): void {
     if (!this._stepButton || this._ui.commandSent || isBusy(this._model)) return;
     const button = this._root.querySelector<HTMLElement>(`[data-k="${CSS.escape(this._stepButton)}"]`);
@@ -395,7 +397,6 @@ export class PanelView {
     const round = this._round;
     if (drawsInSlices(this._model)) void inSlices(this._drawing(view), () => round === this._round);
     else finished(this._drawing(view));
-    this._returnFocus();
   }
 
   private _paint(): void {

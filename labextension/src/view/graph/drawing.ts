@@ -1,5 +1,6 @@
 /** The drawing that the kernel sent, with the rows that its nodes stand for. Nothing is placed or routed here. */
 import type { CallRow, GraphEdge, GraphNode, GraphRow, ObjectRow } from '../../generated/contract';
+import { joined } from '../dom';
 import { savedName } from '../labels';
 import { mainUse } from '../lineage';
 import { drawnId } from '../model';
@@ -70,7 +71,7 @@ export function drawingOf(view: ViewState): Drawing {
     const call = node.kind === 'call' ? (model.calls.get(node.row) ?? null) : null;
     // What is saved after the shown step is not saved there.
     const isSavedLater = object !== null && object.saved !== savedName(view, object);
-    const now = isSavedLater ? { ...node, flag: '', detail: oneLine(object.preview.caption, 24) } : node;
+    const now = isSavedLater ? { ...node, flag: '', detail: oneLine(joined(' · ', object.label, object.preview.caption), 24) } : node;
     return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
   const isThere = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
