@@ -63,7 +63,7 @@ def mapped(data: Any, kind: type, change: Callable[..., Any], *, keys: bool = Fa
     if isinstance(data, kind):
         return change(data)
     match data:
-        case Mapping():
+        case dict() | Mapping():
             items = ((key, mapped(part, kind, change, keys=keys)) for key, part in data.items())
             return {mapped(key, kind, change) if keys else key: part for key, part in items}
         case list():

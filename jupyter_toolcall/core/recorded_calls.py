@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -67,8 +66,7 @@ class CallIndex:
 
     def read(self, entry: Entry, state: State | None = None) -> None:
         """Add the journal's next entry; `state` is the state after it, if the caller has it."""
-        # An entry of a damaged file may not fit its state: the index leaves it out.
-        with suppress(NotYourTurn):
+        try:
             if isinstance(entry.event, Started):
                 state = state or state_at(self.journal, entry.id)
                 call = state.calls[entry.event.call_id]
@@ -77,6 +75,9 @@ class CallIndex:
                 self._runs_of(call).setdefault(call.approval_digest, "started")
             elif call_id := ended_call(entry.event):
                 self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
+        # An entry of a damaged file may not fit its state: the index leaves it out.
+        except NotYourTurn:
+            pass
         # Counted last, so that an entry is read again if an interrupt came here.
         self._read += 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from .call_record import (
@@ -35,7 +36,7 @@ from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
 from .object_names import introduce, reserve, with_producers
-from .recorded_data import NOTHING, FrozenDict, replace
+from .recorded_data import NOTHING, FrozenDict
 from .state import START, State
 
 

@@ -23,8 +23,6 @@ from ..core.events import (
     Finished,
     Interrupted,
     Started,
-    check_reply,
-    to_json,
 )
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
@@ -125,7 +123,6 @@ def _record_reply(
         offered = _new_definitions(cursor, request, state)
         read = context.scheme.read(reply, state, context.toolbox)
         event = recorded_reply(read, state, offered, request.news, context.hide)
-        check_reply(to_json(event))
         entry = cursor.write(event, **meta)
     except (TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
