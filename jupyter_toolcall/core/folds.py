@@ -37,14 +37,8 @@ class Fold(Generic[S]):
 
         Raises UnknownEntry for a head that is not in the journal, and what `evolve` raises.
         """
-        state = None if head is None else self._recent.get(head)
-        if state is not None:
-            return state
-        ahead: list[str] = []
-        while head is not None:
-            state = self._recent.get(head) or self._kept.get(head)
-            if state is not None:
-                break
+        ahead, state = list[str](), None
+        while head and (state := self._recent.get(head) or self._kept.get(head)) is None:
             ahead.append(head)
             try:
                 head = self._entries[head].parent

@@ -6,20 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
-from ..core import journal_entries
+from . import events, journal_entries
 from .digests import digest
 from .errors import BrokenJournal, UnknownEntry, UnknownFormat, UsageError
-from .events import (
-    Asked,
-    Decided,
-    Event,
-    Finished,
-    InputNeeded,
-    Replied,
-    Started,
-    check_reply,
-    to_json,
-)
+from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
 from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
@@ -147,7 +137,7 @@ class Journal:
         data = to_json(event)
         if isinstance(event, Replied):
             # A model is code of others: what it says may be of any type.
-            check_reply(data)
+            events.check_reply(data)
         # The same event after the same parent has the same id, so it is the same entry.
         entry_id = name_by_json(parent, data)
         existing = self._entries.get(entry_id)

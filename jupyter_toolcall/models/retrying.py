@@ -62,9 +62,6 @@ class Patience:
         return doubled * (1 - self.chance() / 2)
 
 
-USUAL = Patience()
-
-
 def persistent(
     ask: Callable[[], Reply], patience: Patience, on_wait: Callable[[str], object]
 ) -> Reply:
@@ -98,7 +95,7 @@ def uncut_reply(
     time `request.cut_off` is one more. The last reply is returned as it is, and says that it was
     cut off. Its `usage` is that of all replies.
     """
-    patience = getattr(model, "patience", None) or USUAL
+    patience = getattr(model, "patience", None) or Patience()
     on_wait = getattr(model, "on_wait", on_wait)
     attempts: tuple[Attempt, ...] = ()
     usage: Usage | None = None
