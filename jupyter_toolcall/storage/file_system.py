@@ -15,12 +15,13 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import NotKept
 from ..core.interface_text import t
 from ..core.journal_entries import When
+from ..core.recorded_data import Record, replace
 
 NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP})
 """The errors of a file system without locks."""
@@ -170,8 +171,7 @@ def write_error_texts(error: OSError, reading: bool = False) -> tuple[str, str]:
     return (_READING if reading else _WORDS).get(error.errno or 0, other)
 
 
-@dataclass(frozen=True, slots=True)
-class UnsyncedTail:
+class UnsyncedTail(Record, frozen=True):
     """The lines after the bytes that are certainly on disk."""
 
     synced: int

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import hmac
 import os
 import secrets
@@ -31,14 +30,7 @@ def signer(folder: Path) -> Seal | None:
         key = _key(folder / "key")
     except OSError:
         return None
-    start = hmac.new(key, digestmod=hashlib.sha256)
-
-    def seal(text: str) -> str:
-        code = start.copy()
-        code.update(text.encode())
-        return code.hexdigest()[:LENGTH]
-
-    return seal
+    return lambda text: hmac.digest(key, text.encode(), "sha256").hex()[:LENGTH]
 
 
 @functools.cache
