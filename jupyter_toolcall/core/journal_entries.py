@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+import msgspec
+
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Finished, Opened, Replied, Started, from_json, to_json
@@ -151,10 +153,19 @@ def read(
     if previous is not None and (bare := _NO_PARENT.match(text)) is not None:
         text = f'{bare[0]},"parent":"{previous}"{text[bare.end() :]}'
     text, sealed = _unsealed(text, seal)
-    data = json.loads(text)
+    data = _data(text)
     if "journal" in data:
         demand_format(data["journal"])
     return data, sealed
+
+
+def _data(text: str) -> Any:
+    """Return the data of a JSON text, in a third of the time that `json` takes."""
+    try:
+        return msgspec.json.decode(text)
+    # It refuses half of a character, which `json` reads.
+    except ValueError:
+        return json.loads(text)
 
 
 def demand_format(version: Any) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_299,
+    "core + engine + session": 8_305,
     "tools": 3_550,
     "sources": 6_000,
     "jupyter": 4_295,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 998,
     "rules, budgets, origins, previews": 1_595,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_485,
+    "all": 38_491,
     "Python files": 257,
     "Python tests": 49_617,
     "TypeScript": 12_131,
