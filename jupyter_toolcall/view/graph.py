@@ -226,7 +226,7 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
     short_names = (call.tool.removeprefix(f"{kind}_") for kind in kinds if kind)
     tool = next((tool for tool in short_names if tool != call.tool), call.tool)
     label = f"{call.step} {visible_text(tool, TOOL)}"
-    state, stale = _state(call.status), call.stale or bool(call.outdated)
+    state, stale = _state(call.status), bool(call.outdated)
     if call.result and not call.object:
         label += f" = {visible_text(' '.join(call.result.split()), RESULT)}"
     marks = (state != "ran") + call.edited + stale

@@ -195,7 +195,7 @@ test('a pill has the icons of its state, of an edit and of an outdated result, o
       const { view, node } = await page();
       view.update(
         whole({
-          ...chain(0), branches: OLD, calls: [called(1, { status: status as CallRow['status'], edited, stale, branch, object: '' })]
+          ...chain(0), branches: OLD, calls: [called(1, { status: status as CallRow['status'], edited, outdated: stale ? 'WHY' : '', branch, object: '' })]
         })
       );
       const drawn = node(`Call 1: Potato_do1${branch && ' of old'}`).parentElement?.querySelectorAll('.mk path') ?? [];
@@ -256,7 +256,7 @@ test('while the focus is in the graph nothing moves and states change at once; w
   const place = (): number[] => numbersOf(node('Potato#2').parentElement);
   const [before, outside] = [place(), document.body.appendChild(document.createElement('button'))];
   node('Call 1: Potato_do1').focus();
-  const rows = { ...chain(3), calls: chain(3).calls?.map(call => (call.step === 2 ? { ...call, stale: true } : call)) };
+  const rows = { ...chain(3), calls: chain(3).calls?.map(call => (call.step === 2 ? { ...call, outdated: 'WHY' } : call)) };
   view.update(delta(1, { ...moved(rows, 40), calls: rows.calls }));
   assert.deepEqual(place(), before);
   assert.equal(node('Call 2: Potato_do2').parentElement?.querySelectorAll('.mk').length, 1);

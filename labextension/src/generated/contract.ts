@@ -44,7 +44,10 @@ export const SessionRow = record({
   notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
 });
 export type SessionRow = Read<typeof SessionRow>;
-export const CallWarning = record({ kind: oneOf("outcome unknown", "untracked change", "lost change", "an earlier call failed", "may be stale"), text: text, action: text });
+export const CallWarning = record({
+  kind: oneOf("outcome unknown", "untracked change", "lost change", "an earlier call failed", "asked before a change", "may be stale"),
+  text: text, action: text
+});
 export type CallWarning = Read<typeof CallWarning>;
 export const Use = record({ parameter: text, object: text, input: boolean.or(false) });
 export type Use = Read<typeof Use>;
