@@ -555,13 +555,14 @@ test('a waiting call begins with what the calls since the last decision changed,
   }
 });
 
-test('a table says which part of it is shown, and aligns its numbers right', async () => {
+test('a table says which part of it is shown, aligns its numbers right, and shortens long decimals, which are whole in the tooltip', async () => {
   const it = await page();
-  const preview = { columns: ['day', 'price'], cells: [['2025-01-01', '-4.5'], ['2025-01-02', 'nan']], text: 'first 2 of 9 rows' };
+  const preview = { columns: ['day', 'price'], cells: [['2025-01-01', '-4.5'], ['2025-01-02', 'nan'], ['2025-01-03', '3066.6666666666665']], text: 'first 2 of 9 rows' };
   const rows = chain(1);
   it.view.update(whole({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p1' ? { ...one, preview } : one)) }));
   assert.match(it.one('.tc-card').textContent, /first 2 of 9 rows/);
-  assert.deepEqual(it.all('.tc-card .num').map(one => one.textContent), ['price', '-4.5', 'nan']);
+  assert.deepEqual(it.all('.tc-card .num').map(one => one.textContent), ['price', '-4.5', 'nan', '3066.666…']);
+  assert.equal(it.one('.tc-card .num > span').title, '3066.6666666666665');
 });
 
 test('card and form name the default of an argument that is left out, and the form describes the tool', async () => {
