@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ICONS } from '../src/view/icons';
 import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
-import { type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
+import { type Box, type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
 import { namePlaces } from '../src/view/graph/names';
 import type { IconName } from '../src/view/icons';
 import { called, chain, delta, drawn, made, page, press, waiting, whole } from './page';
@@ -162,15 +162,19 @@ test('from afar as many nodes are named as there is room for, the chosen one fir
   const spots = Array.from({ length: 80 }, (_, index) => spotAt(index));
   const drawing: Drawing = { ...NO_DRAWING, spots, newest: spots.at(-1), box: { left: 0, top: 0, right: 60 + 150 * 80, bottom: 220 } };
   for (const scale of [0.05, 0.1, 0.2, 0.4]) {
-    const places = namePlaces(drawing, '40', scale);
+    const names = [...namePlaces(drawing, '40', scale)];
+    const places = names.map(([spot, { box }]) => [spot, box] as const);
     assert.equal(places[0]?.[0].key, '40');
+    assert.equal(names[0]?.[1].text, spots[40]?.node.label);
     assert.ok(places.some(([{ key }]) => key === '79'), 'the newest');
     assert.ok(places.length > 80 * scale, `${places.length} names at ${scale}`);
     const tiles = spots.map(({ x, y, node: { width, height } }) =>
       ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 }));
+    // A number may stand inside of its own box.
+    const inside = ({ x, y }: Spot, { left, right, top, bottom }: Box): boolean => left < x && x < right && top < y && y < bottom;
     const boxes = [...places.map(([, box]) => box), ...tiles];
-    for (const [index, [, name]] of places.entries())
-      for (const other of boxes.filter((_, place) => place !== index))
+    for (const [index, [spot, name]] of places.entries())
+      for (const other of boxes.filter((_, place) => place !== index && (place - places.length !== spots.indexOf(spot) || !inside(spot, name))))
         assert.ok(name.left >= other.right || other.left >= name.right || name.top >= other.bottom || other.top >= name.bottom);
   }
 });

@@ -11,6 +11,9 @@ import { type Drawing, type Spot } from './drawing';
 export const STRIP = 120;
 const ROW = globalThis.matchMedia?.('(pointer: coarse)').matches ? 44 : 32;
 
+/** Letters of a name that fit into two lines of the strip. */
+const TWO_LINES = 32;
+
 interface BranchEnd {
   readonly branch: BranchRow;
   readonly spot: Spot;
@@ -130,7 +133,7 @@ export class BranchStrip {
     };
     const isOpen = this._live || !branch || branch.current;
     return h(
-      'button', { title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick },
+      'button', { class: text.length > TWO_LINES ? 'long' : '', title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick },
       ...nameAndNumber(text).map(part => h('span', {}, part))
     );
   }

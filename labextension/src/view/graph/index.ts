@@ -71,7 +71,10 @@ export class Graph {
     search: () => this._openSearch(true),
     lineage: () => this._showLineage(!this._hasLineage),
     zoom: by => this._camera.zoom(by),
-    fit: () => this._camera.fit(this._extent()),
+    fit: () => {
+      this._camera.fit(this._extent());
+      this._repaint();
+    },
     menuEntries: () => this._menuEntries()
   });
   private readonly _emptyHint = h('p', 'tc-empty', icon('info'), t('No objects yet. The graph shows the inputs, and the objects that calls make.'));
@@ -145,7 +148,9 @@ export class Graph {
     const { width, narrow } = this._size();
     const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
     for (const { element } of this._beyond) element.hidden = !isCut;
-    const high = isCut && !narrow ? Math.min(most, this._high) : most;
+    // What the person wants to see as a whole may be as high as any drawing.
+    const isLimited = spots.length > 0 && !narrow && !this._camera.isFitted && !this._camera.fits(extent, most, width);
+    const high = isLimited ? Math.min(most, this._high) : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
