@@ -135,7 +135,8 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   const text = call.saves
     ? t('Saves the result as %1.', Object.keys(call.arguments).join(', '))
     : (view.model.tools.get(call.tool)?.description ?? '');
-  const description = text ? h('p', {}, toolDescription(text)) : null;
+  // In a narrow card it is one line, and whole while it has the focus.
+  const description = text ? h('p', { tabindex: isDecision(call) ? 0 : undefined }, toolDescription(text)) : null;
   const open = isDecision(call);
   const object = view.model.objects.get(call.object);
   return [

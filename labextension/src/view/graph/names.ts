@@ -28,6 +28,7 @@ const ROUNDS = [[wholeName, 3], [numberOf, 6], [wholeName, 6]] as const;
 interface Name {
   readonly text: string;
   readonly box: Box;
+  readonly isInside: boolean;
 }
 
 /** Names at a scale, in the measure of the drawing: above or below a node, over nothing but lines; a number inside of its own node. */
@@ -37,16 +38,18 @@ export function namePlaces(drawing: Drawing, chosen: string, scale: number): Rea
   const ranked = spots.map(spot => ({ spot, rank: rankOf(spot, chosen, newest) })).sort((a, b) => a.rank - b.rank || stepOf(b.spot) - stepOf(a.spot));
   for (const [textOf, most] of ROUNDS) for (const { spot, rank } of ranked) {
     const [tile, text] = [boxOf(spot), textOf(spot)];
-    if (rank > most || (names.has(spot) && textOf === numberOf)) continue;
+    const before = names.get(spot);
+    if (rank > most || (before && (textOf === numberOf || (before.isInside && spot.node.kind === 'object')))) continue;
     const width = (text.length * LETTER) / scale;
     const inside = { left: spot.x - width / 2, right: spot.x + width / 2, top: spot.y - high / 2, bottom: spot.y + high / 2 };
-    const fits = textOf === numberOf && width <= tile.right - tile.left && high <= 1.25 * (tile.bottom - tile.top);
+    const isInside = textOf === numberOf && width <= tile.right - tile.left && high <= 1.25 * (tile.bottom - tile.top);
     const lefts = [spot.x - width / 2, tile.left, tile.right - width].map(left => Math.max(first, Math.min(last - width, left)));
     const others = [...tiles, ...[...names].flatMap(([of, { box }]) => (of === spot ? [] : [box]))];
-    const box = fits ? inside : [spot.y - UP - GAP / scale - high, spot.y + UP + GAP / scale]
+    const tops = [tile.top, spot.y - UP].flatMap(top => [top - GAP / scale - high, 2 * spot.y - top + GAP / scale]);
+    const box = isInside ? inside : tops
       .flatMap(top => lefts.map((left): Box => ({ left, top, right: left + width, bottom: top + high })))
       .find(one => !others.some(other => meet(one, other)));
-    if (box) names.set(spot, { text, box });
+    if (box) names.set(spot, { text, box, isInside });
   }
   return names;
 }
