@@ -51,8 +51,8 @@ export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void 
 
 /** What a press of a button that steps does. */
 function stepTip(view: ViewState, by: 1 | -1): string {
-  if (view.model.session.phase !== 'finished') return t('Runs the next step');
   const call = callAfterStep(view, by);
+  if (view.model.session.phase !== 'finished') return t('Runs the next step');
   return call ? t('Shows call %1. Nothing runs.', call) : t('Shows what was there before the first call. Nothing runs.');
 }
 

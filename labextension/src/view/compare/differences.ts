@@ -2,7 +2,7 @@
 import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
 import { cellText, type Child, h, mutedText, scrollingTable, strongText } from '../dom';
 import { glyph, icon, picture, thumb } from '../icons';
-import { clip, oneLine, t, visibleText } from '../text';
+import { clip, oneLine, t, tn, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
 export const marked = (text: Child): HTMLElement => h('mark', {}, text);
@@ -61,7 +61,7 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const hasRows = one.cells.length > 0;
   const [cell, second] = one.cells;
   // The value of a single cell is seen without a click. What changed is said once.
-  const about = isLast ? one.says : cell && !second ? cell.column : t('Changed cells');
+  const about = isLast ? one.says : cell && !second ? cell.column : tn('%1 changed cell', '%1 changed cells', one.cells.length);
   const says = cell && !second ? `${about}: ${cell[where] || t('empty')}` : about;
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];

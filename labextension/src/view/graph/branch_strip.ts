@@ -7,12 +7,9 @@ import { oneLine, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type Drawing, type Spot } from './drawing';
 
-/** The width of the strip, as in the style sheet, and the height of a name, in pixels: a finger needs more. */
-export const STRIP = 120;
+/** The width of the strip, as in the style sheet, letters in two of its lines, and the height of a name, in pixels: a finger needs more. */
+export const [STRIP, TWO_LINES] = [120, 32];
 const ROW = globalThis.matchMedia?.('(pointer: coarse)').matches ? 44 : 32;
-
-/** Letters of a name that fit into two lines of the strip. */
-const TWO_LINES = 32;
 
 interface BranchEnd {
   readonly branch: BranchRow;

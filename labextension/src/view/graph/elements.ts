@@ -258,9 +258,8 @@ export class GraphLayers {
   private readonly _nodeLayer = keyedChildren(this.nodes, item => this._nodeElement(item), placeNode);
   private readonly _guessLayer = keyedChildren(this._guess, guessElement);
   private _unmeasured: SVGElement[] = [];
-  private readonly _tip = s('text', { class: 'tip', dy: '0.35em', silent: 'true' });
   readonly names = new Names();
-  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this.names.element, this._tip);
+  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this.names.element);
 
   draw({ nodes, links, guess }: Scene): void {
     this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));
@@ -271,14 +270,6 @@ export class GraphLayers {
 
   fit(): void {
     this._unmeasured = fitTexts(this._unmeasured);
-  }
-
-  /** Names a node whose own text is too small to be read; `width` is that of the drawing, beyond which nothing is seen. */
-  showTip(spot: Spot | undefined, width: number): void {
-    this._tip.textContent = spot?.node.label ?? '';
-    if (!spot) return;
-    const anchor = spot.x < width / 4 ? 'start' : spot.x > (3 * width) / 4 ? 'end' : 'middle';
-    for (const [name, value] of Object.entries({ x: spot.x, y: spot.y, 'text-anchor': anchor })) this._tip.setAttribute(name, String(value));
   }
 
   private _nodeElement(node: SceneNode): SVGElement {

@@ -125,8 +125,6 @@ export class Graph {
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
     });
-    const showTip = (event: Event): void => this._layers.showTip(this._spotAt(event), this._drawing.box.right);
-    for (const pointed of ['pointerover', 'focusin'] as const) listen(this._canvas, pointed, showTip);
     for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, () => this._drawWhenLeft());
   }
 
@@ -295,7 +293,6 @@ export class Graph {
 
   /** Applies the drawing that came while the person held the graph. */
   private _drawWhenLeft(): void {
-    this._layers.showTip(undefined, 0);
     const draw = this._whenLeft;
     [this._whenLeft, this._isReleased] = [null, false];
     if (draw) requestAnimationFrame(draw);
