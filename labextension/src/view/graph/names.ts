@@ -40,7 +40,7 @@ export function namePlaces(drawing: Drawing, chosen: string, scale: number): Rea
     const [tile, text] = [boxOf(spot), textOf(spot)];
     const before = names.get(spot);
     if (rank > most || (before && (textOf === numberOf || (before.isInside && spot.node.kind === 'object')))) continue;
-    const width = (text.length * LETTER) / scale;
+    const width = (text.length * LETTER + GAP) / scale;
     const inside = { left: spot.x - width / 2, right: spot.x + width / 2, top: spot.y - high / 2, bottom: spot.y + high / 2 };
     const isInside = textOf === numberOf && width <= tile.right - tile.left && high <= 1.25 * (tile.bottom - tile.top);
     const lefts = [spot.x - width / 2, tile.left, tile.right - width].map(left => Math.max(first, Math.min(last - width, left)));
