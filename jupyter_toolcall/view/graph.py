@@ -33,8 +33,8 @@ page and in a panel: it ends behind the last box that begins there."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 CHAIN = 16
-"""A drawing of one branch that is so many times as wide as high is a long chain, and is in rows in a
-panel too. Measured: in rows of any other drawing most nodes move with each call."""
+"""A drawing of one branch that is so many times as wide as high is a long chain, which is in rows
+in a panel too. Measured: in rows of any other drawing most nodes move with each call."""
 MARK = 16
 """Pixels of an icon on a pill, with its gap."""
 PACE = 10
