@@ -23,8 +23,8 @@ from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
-CAPTION, DIGITS = 24, 24
-"""Characters of a caption, and of a number, which is not cut."""
+CAPTION, DIGITS, BOX = 24, 24, 2
+"""Characters of a caption, and of a number, which is not cut; columns of a table in a box."""
 COLLECTIONS = (list, tuple, set, frozenset, Mapping)
 _PLAIN_TAG = re.compile(r"<code.*?</code>|&lt;(/?(?:details|summary|br))&gt;", re.DOTALL)
 """A tag without attributes, which Markdown may hold; code is left as it is."""
@@ -72,8 +72,8 @@ Columns = Collection[str]
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL, first: Columns = ()) -> Preview:
     """Return a picture of a value.
 
-    `shows` tells what it says of itself. Of a table with more columns than room those that `first`
-    names stand before the others, with the last one, which is often new.
+    `shows` tells what it says of itself. The columns of a table that `first` names, and the last
+    one, which is often new, are in its box, and before the others where there is no room for all.
     """
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
@@ -168,9 +168,10 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     height, wide = frame.shape
     head = frame.take(range(min(height, room.rows)))
     is_wide = wide > room.columns
-    shown = [*dict.fromkeys([*first, *frame.names[-1:]])] if first and is_wide else []
+    shown = [*dict.fromkeys([*first, *frame.names[-1:]])] if first else []
     place = {name: n for n, name in enumerate(shown)}
-    order = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))[: room.columns]
+    by_place = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))
+    order = by_place[: room.columns] if is_wide else range(wide)
     texts = ([_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order)
     parts = list[str]()
     if height > room.rows:
@@ -183,6 +184,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
         columns=tuple(_cell(frame.names[n], room.cell + 2) for n in order),
         cells=tuple(zip(*texts, strict=True)),
         more=bool(parts),
+        in_box=tuple(by_place[:BOX]) if first and not is_wide else (),
         missing=_missing(frame),
     )
 

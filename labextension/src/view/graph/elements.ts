@@ -197,15 +197,16 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   return s('g', {}, ...lines.map((text, row) => s('text', { class: `small s${size}`, x: -HALF, y: top + row * high }, text)));
 }
 
-/** The first columns and rows of a table. */
-function tableContent({ columns, cells }: Preview): SVGElement {
-  const count = Math.min(columns.length, COLUMNS);
+/** The first rows of a table, with the columns that its call names, else its first ones. */
+function tableContent({ columns, cells, in_box }: Preview): SVGElement {
+  const places = (in_box.length ? in_box : [...columns.keys()]).slice(0, COLUMNS);
+  const count = places.length;
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
-    row.slice(0, count).map((cell, column) =>
+    places.map((place, column) =>
       s(
         'text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 },
-        clip(oneLine(cell, 40), Math.floor(SIGNS / count))
+        clip(oneLine(row[place] ?? '', 40), Math.floor(SIGNS / count))
       )
     )
   );
