@@ -13,7 +13,12 @@ from ..core.state import State
 
 REPAIRED = ("succeeded", "answered")
 WarningKind = Literal[
-    "outcome unknown", "untracked change", "lost change", "an earlier call failed", "may be stale"
+    "outcome unknown",
+    "untracked change",
+    "lost change",
+    "an earlier call failed",
+    "asked before a change",
+    "may be stale",  # In notebooks that older versions saved.
 ]
 
 
@@ -52,21 +57,22 @@ def _warnings(call: CallRecord, end: CallEnd | None, state: State) -> Iterator[C
         yield CallWarning("outcome unknown", text, action)
     if end is not None:
         yield from _changes_in_place(end)
-    if (failed := _unrepaired_failure(call, state)) is not None:
-        text = t(
-            "Call %1 (%2) failed before this, and no later call of that tool succeeded.",
-            failed.step,
-            failed.tool,
+    if failed := _unrepaired_failures(call, state):
+        text = tn(
+            "Call %2 failed before this, and no later call of that tool succeeded.",
+            "Calls %2 failed before this, and no later call of these tools succeeded.",
+            len(failed),
+            ", ".join(f"{earlier.step} ({earlier.tool})" for earlier in failed),
         )
-        action = t("Check what was saved, or edit the failed call.")
+        action = t("Check what was saved, or edit a failed call.")
         yield CallWarning("an earlier call failed", text, action)
-    if call.asked_call.stale:
-        text = t("The model asked for this before the results changed.")
+    if _is_first_stale(call, state):
+        text = t("The model asked for this, and for what follows, before the results changed.")
         action = t(
             "To ask it again, choose Ask the model from here, in the panel of the cell that "
             "started the session."
         )
-        yield CallWarning("may be stale", text, action)
+        yield CallWarning("asked before a change", text, action)
 
 
 def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
@@ -100,20 +106,27 @@ def _changes_in_place(end: CallEnd) -> Iterator[CallWarning]:
         yield CallWarning("lost change", text, action)
 
 
-def _unrepaired_failure(call: CallRecord, state: State) -> CallRecord | None:
-    """Return the last failed call before a successful `save`, if its tool never succeeded later.
+def _unrepaired_failures(call: CallRecord, state: State) -> list[CallRecord]:
+    """Return the last failed call of each tool that never succeeded before a successful `save`.
 
     An earlier `save` has already warned of the calls before it.
     """
     if call.tool != SAVE or call.status not in REPAIRED or not state.opened.outputs:
-        return None
-    repaired = {SAVE}
+        return []
+    ended, failed = {SAVE}, list[CallRecord]()
     for call_id in reversed(state.order[: call.step - 1]):
         earlier = state.calls[call_id]
-        if earlier.status == "failed" and earlier.tool not in repaired:
-            return earlier
-        if earlier.status in REPAIRED:
-            if earlier.tool == SAVE:
-                return None
-            repaired.add(earlier.tool)
-    return None
+        if earlier.status in REPAIRED and earlier.tool == SAVE:
+            break
+        if earlier.tool not in ended and earlier.status in (*REPAIRED, "failed"):
+            ended.add(earlier.tool)
+            failed += [earlier] * (earlier.status == "failed")
+    return failed[::-1]
+
+
+def _is_first_stale(call: CallRecord, state: State) -> bool:
+    """Return whether a call is of the first reply that the model gave before results changed: what
+    it says from there on goes back to that one, and one mark is enough."""
+    earlier = (state.calls[call_id] for call_id in reversed(state.order[: call.step - 1]))
+    before = next((other for other in earlier if other.turn < call.turn), None)
+    return call.asked_call.stale and not (before is not None and before.asked_call.stale)

@@ -35,6 +35,8 @@ class Preview(Row):
     """Path data (the attribute `d` of a path) for a 24 by 24 box, drawn in the ink of the theme."""
     html: Annotated[str, Field(max_length=500_000)] = ""
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
+    in_box: Annotated[tuple[int, ...], Field(max_length=MOST_ENTRIES)] = ()
+    """The places of the columns that a box of the graph shows; () for the first ones."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
     missing: Text = ""

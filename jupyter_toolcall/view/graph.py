@@ -27,10 +27,14 @@ MOST, ANCESTORS = 60, 30
 """Calls that are drawn, and how many of them are ancestors of what is selected."""
 LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
-BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 1_000
-"""Pixels: an object's box and its most width, the height of a pill, and a page's width."""
+BOX, WIDEST, PILL, PAGE, PANEL = (112, 84), 176, 26, 1_000, 850
+"""Pixels: an object's box and its most width, the height of a pill, and the width of a row on a
+page and in a panel: it ends behind the last box that begins there."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
+CHAIN = 16
+"""A drawing of one branch that is so many times as wide as high is a long chain, which is in rows
+in a panel too. Measured: in rows of any other drawing most nodes move with each call."""
 MARK = 16
 """Pixels of an icon on a pill, with its gap."""
 PACE = 10
@@ -59,7 +63,9 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
     """
     graph = drawing(rows, until, selected)
     try:
-        return placed(graph) if graph.nodes else graph
+        whole = placed(graph) if graph.nodes else graph
+        is_chain = not any(node.muted for node in graph.nodes)
+        return _in_rows(whole, PANEL, 3 * PAGE, CHAIN) if is_chain else whole
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
 
@@ -71,10 +77,15 @@ def with_graph(rows: Rows) -> Rows:
 
 def page_graph(rows: Rows) -> GraphRow:
     """Return the drawing in the shape of a page: a very wide one continues in rows below."""
-    graph = with_graph(rows).graph[0]
-    if graph.width > max(1.5 * PAGE, 2 * graph.height):
+    return _in_rows(with_graph(rows).graph[0], PAGE, 1.5 * PAGE, 2)
+
+
+def _in_rows(graph: GraphRow, page: float, most: float, low: float) -> GraphRow:
+    """Return a drawing in rows of about the width of a page, one below another, if it is wider than
+    `most` and than so many times its height."""
+    if graph.width > max(most, low * graph.height):
         with suppress(LayoutError):
-            return placed(graph, [int(node.x / PAGE) for node in graph.nodes])
+            return placed(graph, [int(node.x / page) for node in graph.nodes])
     return graph
 
 
@@ -226,7 +237,7 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
     short_names = (call.tool.removeprefix(f"{kind}_") for kind in kinds if kind)
     tool = next((tool for tool in short_names if tool != call.tool), call.tool)
     label = f"{call.step} {visible_text(tool, TOOL)}"
-    state, stale = _state(call.status), call.stale or bool(call.outdated)
+    state, stale = _state(call.status), bool(call.outdated)
     if call.result and not call.object:
         label += f" = {visible_text(' '.join(call.result.split()), RESULT)}"
     marks = (state != "ran") + call.edited + stale

@@ -20,7 +20,7 @@ SMALL = 10.5
 """Pixels of the type of all texts but names and pills."""
 ROW = 6
 """Calls in a row of those that neither take nor make an object."""
-WEIGHTS = {"object": 2, "call": 4, "earlier": 1}
+WEIGHTS = {"object": 4, "call": 8, "earlier": 2}
 """How short and straight the lines from a node are to be."""
 LETTERS = {
     **dict.fromkeys("ijl|.,:;'!I`", 0.3),
@@ -80,9 +80,12 @@ def _dot(graph: GraphRow, row_of: Sequence[int]) -> Iterator[str]:
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
     yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
     yield from (_sized(f"{n}", node.width, node.height) for n, node in enumerate(graph.nodes))
+    tails = {edge.tail for edge in graph.edges}
     for n, edge in enumerate(graph.edges):
-        # What a call makes stays close to it, and what other branches have does not bend lines.
-        weight, head = 1 if edge.muted else WEIGHTS[graph.nodes[edge.tail].kind], f"{edge.head}"
+        # What a call makes stays close to it. Calls that lead to no object do not bend lines, and
+        # what other branches have does not bend those of the shown one.
+        weight, head = WEIGHTS[graph.nodes[edge.tail].kind], f"{edge.head}"
+        weight = 1 if edge.head not in tails else min(weight, 2) if edge.muted else weight
         # A line into another row does not keep its end to the right of its beginning: like a line
         # of text, the row begins at the left again.
         free = " constraint=false" * bool(row_of and row_of[edge.tail] != row_of[edge.head])
@@ -107,7 +110,6 @@ def _dot(graph: GraphRow, row_of: Sequence[int]) -> Iterator[str]:
         before = run[-1]
     if graph.earlier:
         yield "{rank=min 0}"
-    tails = {edge.tail for edge in graph.edges}
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
     # An output that is not saved yet stands in the row of the branch that is to save it.

@@ -35,7 +35,7 @@ class GraphNode(Row):
     """Of the call; of an object that of the call that makes it."""
     edited: bool = False
     stale: bool = False
-    """The call, or the object, may come out otherwise today."""
+    """The call, or the object, would come out otherwise today: it is outdated."""
     muted: bool = False
     """Only other branches have it."""
     dashed: bool = False

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
 
-from ..compare.cells import cell_text, is_nothing
+from ..compare.cells import NUMBER, cell_text, is_nothing
 from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
@@ -23,7 +23,8 @@ from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
-CAPTION = 24
+CAPTION, DIGITS, BOX = 24, 24, 2
+"""Characters of a caption, and of a number, which is not cut; columns of a table in a box."""
 COLLECTIONS = (list, tuple, set, frozenset, Mapping)
 _PLAIN_TAG = re.compile(r"<code.*?</code>|&lt;(/?(?:details|summary|br))&gt;", re.DOTALL)
 """A tag without attributes, which Markdown may hold; code is left as it is."""
@@ -71,8 +72,8 @@ Columns = Collection[str]
 def preview(value: Any, shows: Shows = reprs, room: Room = SMALL, first: Columns = ()) -> Preview:
     """Return a picture of a value.
 
-    `shows` tells what it says of itself. The columns of a table that `first` names stand before
-    the others, with the last one, which is often new.
+    `shows` tells what it says of itself. The columns of a table that `first` names, and the last
+    one, which is often new, are in its box, and before the others where there is no room for all.
     """
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
@@ -166,14 +167,16 @@ def _shown(item: Any, limit: int) -> str:
 def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     height, wide = frame.shape
     head = frame.take(range(min(height, room.rows)))
+    is_wide = wide > room.columns
     shown = [*dict.fromkeys([*first, *frame.names[-1:]])] if first else []
     place = {name: n for n, name in enumerate(shown)}
-    order = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))[: room.columns]
+    by_place = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))
+    order = by_place[: room.columns] if is_wide else range(wide)
     texts = ([_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order)
     parts = list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
-    if wide > room.columns:
+    if is_wide:
         parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
     return Preview(
         # A small picture has no room for words.
@@ -181,6 +184,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
         columns=tuple(_cell(frame.names[n], room.cell + 2) for n in order),
         cells=tuple(zip(*texts, strict=True)),
         more=bool(parts),
+        in_box=tuple(by_place[:BOX]) if first and not is_wide else (),
         missing=_missing(frame),
     )
 
@@ -190,7 +194,9 @@ def _cell(item: Any, limit: int) -> str:
     text = "" if is_nothing(item) else cell_text(item)
     if type(item) is str and (item.startswith('"') or not item or item != " ".join(item.split())):
         text = readable_json(text)
-    return visible_text(text, limit)
+    # Who shows a number shortens it, and has the whole one at hand.
+    is_number = len(text) <= DIGITS and re.fullmatch(NUMBER, text) is not None
+    return visible_text(text, max(limit, DIGITS) if is_number else limit)
 
 
 def _missing(frame: Frame) -> str:

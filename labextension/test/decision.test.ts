@@ -49,16 +49,17 @@ test('odd are empty cells, blanks that are not seen, and what is far from the ot
   assert.deepEqual(oddRows([], [0]), []);
 });
 
-test('beside a call that waits its table has the named column first, and the rows that are odd there', async () => {
+test('beside a call that waits its table has the named column marked, and the rows that are odd there', async () => {
   const it = await page();
   it.view.update(whole(onTable('price')));
   assert.deepEqual(it.sent, [{ type: 'show_object', object: 'p2' }]);
   it.view.update(displayed());
   const rows = (): string[][] => it.all('.tc-data tr').map(row => [...row.children].map(cell => cell.textContent));
   assert.deepEqual(rows(), [
-    ['', 'price', 'id', 'city'], ['0', '10.5', '0', 'Bern'], ['1', '11.5', '1', 'Bern'], ['20', 'empty', '20', 'Bern'],
-    ['33', '87999.12', '33', 'Bern']
+    ['', 'id', 'city', 'price'], ['0', '0', 'Bern', '10.5'], ['1', '1', 'Bern', '11.5'], ['20', '20', 'Bern', 'empty'],
+    ['33', '33', 'Bern', '87999.12']
   ]);
+  assert.deepEqual(it.all('.tc-data th.named').map(head => head.textContent), ['price']);
   assert.match(it.one('.tc-data').textContent, /rows that stand out in price/);
   it.click('Show all');
   assert.equal(rows().length, 41);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ICONS } from '../src/view/icons';
 import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
-import { type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
+import { type Box, type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
 import { namePlaces } from '../src/view/graph/names';
 import type { IconName } from '../src/view/icons';
 import { called, chain, delta, drawn, made, page, press, waiting, whole } from './page';
@@ -162,15 +162,19 @@ test('from afar as many nodes are named as there is room for, the chosen one fir
   const spots = Array.from({ length: 80 }, (_, index) => spotAt(index));
   const drawing: Drawing = { ...NO_DRAWING, spots, newest: spots.at(-1), box: { left: 0, top: 0, right: 60 + 150 * 80, bottom: 220 } };
   for (const scale of [0.05, 0.1, 0.2, 0.4]) {
-    const places = namePlaces(drawing, '40', scale);
+    const names = [...namePlaces(drawing, '40', scale)];
+    const places = names.map(([spot, { box }]) => [spot, box] as const);
     assert.equal(places[0]?.[0].key, '40');
+    assert.equal(names[0]?.[1].text, spots[40]?.node.label);
     assert.ok(places.some(([{ key }]) => key === '79'), 'the newest');
     assert.ok(places.length > 80 * scale, `${places.length} names at ${scale}`);
     const tiles = spots.map(({ x, y, node: { width, height } }) =>
       ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 }));
+    // A number may stand inside of its own box.
+    const inside = ({ x, y }: Spot, { left, right, top, bottom }: Box): boolean => left < x && x < right && top < y && y < bottom;
     const boxes = [...places.map(([, box]) => box), ...tiles];
-    for (const [index, [, name]] of places.entries())
-      for (const other of boxes.filter((_, place) => place !== index))
+    for (const [index, [spot, name]] of places.entries())
+      for (const other of boxes.filter((_, place) => place !== index && (place - places.length !== spots.indexOf(spot) || !inside(spot, name))))
         assert.ok(name.left >= other.right || other.left >= name.right || name.top >= other.bottom || other.top >= name.bottom);
   }
 });
@@ -195,7 +199,7 @@ test('a pill has the icons of its state, of an edit and of an outdated result, o
       const { view, node } = await page();
       view.update(
         whole({
-          ...chain(0), branches: OLD, calls: [called(1, { status: status as CallRow['status'], edited, stale, branch, object: '' })]
+          ...chain(0), branches: OLD, calls: [called(1, { status: status as CallRow['status'], edited, outdated: stale ? 'WHY' : '', branch, object: '' })]
         })
       );
       const drawn = node(`Call 1: Potato_do1${branch && ' of old'}`).parentElement?.querySelectorAll('.mk path') ?? [];
@@ -256,7 +260,7 @@ test('while the focus is in the graph nothing moves and states change at once; w
   const place = (): number[] => numbersOf(node('Potato#2').parentElement);
   const [before, outside] = [place(), document.body.appendChild(document.createElement('button'))];
   node('Call 1: Potato_do1').focus();
-  const rows = { ...chain(3), calls: chain(3).calls?.map(call => (call.step === 2 ? { ...call, stale: true } : call)) };
+  const rows = { ...chain(3), calls: chain(3).calls?.map(call => (call.step === 2 ? { ...call, outdated: 'WHY' } : call)) };
   view.update(delta(1, { ...moved(rows, 40), calls: rows.calls }));
   assert.deepEqual(place(), before);
   assert.equal(node('Call 2: Potato_do2').parentElement?.querySelectorAll('.mk').length, 1);

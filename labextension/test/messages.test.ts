@@ -99,7 +99,7 @@ test('looking back, the requests are those that there were', async () => {
   const it = await page();
   it.view.update(whole(rows('finished', TOOK)));
   slide(it, 1);
-  assert.match(it.one('.tc-meta').textContent ?? '', /1,175 tokens$/);
+  assert.match(it.one('.tc-meta').textContent ?? '', /1,175 tokenscall 1 of 2$/);
   it.click('Messages');
   assert.deepEqual(it.all('.tc-turns .turn').map(turn => turn.textContent), ['Turn 1']);
   assert.deepEqual(it.all('.tc-turns li > .small').map(size => size.textContent), ['1,115']);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { called, chain, made, page, whole } from './page';
 import type { Rows } from './sent';
 
-const WARNING = { kind: 'may be stale', text: 'The model asked for this before the results changed.', action: 'Ask it again.' } as const;
+const WARNING = { kind: 'asked before a change', text: 'The model asked for this before the results changed.', action: 'Ask it again.' } as const;
 const STALE = `${WARNING.text} ${WARNING.action}`;
 
 /** A chain of three: the first outdated, the last asked for by a reply that may be stale. */
@@ -31,7 +31,7 @@ test('a step that is outdated says so, and its card says why', async () => {
   view.update(whole(changed()));
   assert.deepEqual(
     all('ol[aria-label=Steps] .end').map(end => end.textContent),
-    ['outdated', '', 'may be stale']
+    ['outdated', '', 'asked before a change']
   );
   node('Potato#2').dispatchEvent(new MouseEvent('click', { bubbles: true }));
   const card = one('.tc-card').textContent;
@@ -69,11 +69,11 @@ test('a warning has one mark on step, node and card, and the card says what to d
   const step = all('ol[aria-label=Steps] li')[2];
   assert.equal(step?.querySelector('.end')?.getAttribute('title'), STALE);
   assert.match(step?.querySelector('.what')?.textContent ?? '', /^warning, /);
-  assert.match(node('Potato#4').getAttribute('aria-description') ?? '', /may be stale/);
+  assert.match(node('Potato#4').getAttribute('aria-description') ?? '', /asked before a change/);
   const triangle = step?.querySelector('.i path')?.getAttribute('d');
   node('Potato#4').dispatchEvent(new MouseEvent('click', { bubbles: true }));
   assert.equal(one('.tc-card [role=note] path').getAttribute('d'), triangle);
-  assert.equal(one('.tc-card [role=note]').getAttribute('aria-label'), 'Warning: may be stale');
+  assert.equal(one('.tc-card [role=note]').getAttribute('aria-label'), 'Warning: asked before a change');
 });
 
 test('a saved call keeps the order of arguments of its tool, and an edited one that failed its pencil', async () => {

@@ -65,7 +65,7 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
   const nodes: (GraphNode & Place)[] = [
     ...window.map(call => ({
       kind: 'call' as const, row: call.id, x: 260 * call.step, y: y(call.branch), width: 80, height: 26,
-      label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: call.stale ?? false, muted: Boolean(call.branch)
+      label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: Boolean(call.outdated), muted: Boolean(call.branch)
     })),
     ...boxes.map((object, index) => ({
       kind: 'object' as const, row: object.id, x: object.call ? 260 * (object.step ?? 0) + 130 : 60, y: y(object.branch) + (object.call

@@ -45,7 +45,7 @@ const ROWS: Rows = {
     {
       id: 'c2', call: 'c2', tool: 'A', step: 2, turn: 2, status: 'succeeded', object: 'p2', edited: true, asked: { P: 'P#2', GONE: 1 },
       arguments: { P: 'P#2', N: 2 }, uses: [{ parameter: 'P', object: 'p1' }], ms: 2100,
-      warning: { kind: 'may be stale', text: 'TEXT', action: 'ACT' }, stale: true, result: 'R', reason: 'BECAUSE'
+      warning: { kind: 'asked before a change', text: 'TEXT', action: 'ACT' }, stale: true, result: 'R', reason: 'BECAUSE'
     },
     { id: 'c3', call: 'c3', tool: 'B', step: 3, turn: 2, status: 'failed', error: 'ERROR', uses: [{ parameter: 'P', object: 'p1' }] },
     {

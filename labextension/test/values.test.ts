@@ -3,12 +3,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonText, parsedJson } from '../src/view/exact';
 import { fieldsOf, isChanged, type Raw, read } from '../src/view/schema';
-import { literalText, visibleText } from '../src/view/text';
+import { literalText, shortNumber, visibleText } from '../src/view/text';
 import { made, page, type Page, waiting, whole } from './page';
 import type { CallRow } from './sent';
 
 const BIG = '9007199254740993';
 const big = { $json: BIG };
+
+test('a long decimal is shortened, unless that hides how it differs from another one', () => {
+  for (const [text, other, short] of [
+    ['3066.6666666666665', '', '3066.666…'], ['0.30000000000000004', '', '0.300000…'], ['-0.00012345678', '', '-0.0001234…'], ['87999.12', '', '87999.12'],
+    ['123456789.123456', '', '123456789.12…'], ['3066.6661', '3066.6662', '3066.6661'], ['3066.6666666666665', '3066.6666666666669', '3066.6666666666665'],
+    ['0.1234567890123', '0.1234567890123', '0.123456…'], ['1.5e-05', '', '1.5e-05'], ['2024.01.02', '', '2024.01.02']
+  ]) assert.equal(shortNumber(text ?? '', other), short);
+});
 
 test('JSON is parsed and written again as it is, whatever JavaScript makes of its numbers', () => {
   const texts = [BIG, `-${BIG}0`, '1.0', '-0.0', '1e400', '0.1', '12', 'true', 'null', '"1.0"', `[${BIG},{"a":[1.0,"${BIG}"]}]`];

@@ -116,9 +116,12 @@ test('after the end Step and Step back walk through the calls, with a kernel and
     it.view.update(whole(chain(3)));
     const place = (): string =>
       `${it.one('[role=status]').textContent}, ${it.all('ol[aria-label=Steps] li').length} calls, ${it.one('.tc-card').textContent}`;
-    const now = place();
+    const [now, tip] = [place(), (name: string): string => it.buttons(name)[0]?.title ?? ''];
+    assert.match(it.one('.tc-meta').textContent, /call 3 of 3Step starts at call 1$/);
+    assert.match(tip('Step'), /call 1/);
     for (const step of [1, 2]) {
       it.click('Step');
+      assert.match(it.one('.tc-meta').textContent, new RegExp(`call ${step} of 3$`));
       assert.match(place(), new RegExp(`^Looking back at call ${step}, ${step} calls, .*Potato#${step + 1}`));
     }
     it.click('Step');
@@ -129,9 +132,15 @@ test('after the end Step and Step back walk through the calls, with a kernel and
     }
     it.click('Step back');
     assert.match(place(), /^Before the first call, 0 calls, /);
+    assert.match(it.one('.tc-meta').textContent, /call 0 of 3$/);
     assert.equal(it.buttons('Step back')[0]?.disabled, true);
     it.click('Back to now');
     assert.equal(place(), now);
+    // A step goes on from the call that the card shows.
+    it.all('ol[aria-label=Steps] li button')[1]?.click();
+    assert.match(it.one('.tc-meta').textContent, /call 2 of 3$/);
+    it.click('Step back');
+    assert.match(place(), /^Looking back at call 1, /);
     assert.deepEqual([it.sent, it.buttons('Export').length], [[], Number(live)]);
   }
 });
@@ -531,25 +540,29 @@ test('the card asks once for a sharp picture of an image, and only where a kerne
   }
 });
 
-test('a waiting call begins with the failure of the call before it, which leads to that call', async () => {
-  const { view, one, buttons, root } = await page();
-  const rows = waiting();
-  const error = 'ValueError: too thin';
-  view.update(whole({ ...rows, calls: rows.calls?.map(call => (call.step === 2 ? { ...call, status: 'failed', object: '', error } : call)) }));
-  const [link] = [...root.querySelectorAll<HTMLButtonElement>('.tc-card .tc-error')];
-  assert.equal(link?.textContent, 'Potato_do2 failed: ValueError: too thin');
-  assert.equal(buttons('Approve').length, 1);
-  link?.click();
-  assert.equal(one('.tc-card h3').textContent, 'Potato_do2');
+test('a waiting call begins with what the calls since the last decision changed, and how one failed', async () => {
+  const failed = { status: 'failed', object: '', error: 'ValueError: too thin' } as const;
+  const fails = 'Potato_do2 failed: ValueError: too thin';
+  for (const [second, said] of [[failed, ['Potato_do1: PEELED', fails]], [{ ...failed, who: 'ada' }, [fails]], [{ who: 'ada' }, []]] as const) {
+    const { view, one, all, buttons } = await page();
+    const rows = waiting();
+    const before = [{ who: 'ada', change: 'PEELED' }, second, {}];
+    view.update(whole({ ...rows, calls: rows.calls?.map((call, index) => ({ ...call, ...before[index] })) }));
+    assert.deepEqual(all('.tc-cardbody > :is(p.small, .tc-error)').map(line => line.textContent), said);
+    assert.equal(buttons('Approve').length, 1);
+    all('.tc-cardbody > .tc-error')[0]?.click();
+    assert.equal(one('.tc-card h3').textContent, said.length ? 'Potato_do2' : 'Potato_slice');
+  }
 });
 
-test('a table says which part of it is shown, and aligns its numbers right', async () => {
+test('a table says which part of it is shown, aligns its numbers right, and shortens long decimals, which are whole in the tooltip', async () => {
   const it = await page();
-  const preview = { columns: ['day', 'price'], cells: [['2025-01-01', '-4.5'], ['2025-01-02', 'nan']], text: 'first 2 of 9 rows' };
+  const preview = { columns: ['day', 'price'], cells: [['2025-01-01', '-4.5'], ['2025-01-02', 'nan'], ['2025-01-03', '3066.6666666666665']], text: 'first 2 of 9 rows' };
   const rows = chain(1);
   it.view.update(whole({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p1' ? { ...one, preview } : one)) }));
   assert.match(it.one('.tc-card').textContent, /first 2 of 9 rows/);
-  assert.deepEqual(it.all('.tc-card .num').map(one => one.textContent), ['price', '-4.5', 'nan']);
+  assert.deepEqual(it.all('.tc-card .num').map(one => one.textContent), ['price', '-4.5', 'nan', '3066.666…']);
+  assert.equal(it.one('.tc-card .num > span').title, '3066.6666666666665');
 });
 
 test('card and form name the default of an argument that is left out, and the form describes the tool', async () => {

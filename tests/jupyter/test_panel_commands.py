@@ -199,6 +199,13 @@ def test_a_stale_reply_is_marked_with_all_its_parts_and_the_model_is_asked_again
     assert not Journal.loads(again.journal.dumps())[again.head].meta.get("stale")
 
 
+def test_of_the_calls_that_were_asked_for_before_a_change_the_first_one_is_marked() -> None:
+    calls, inputs = [BOIL, ("weigh", {"egg": "$Egg"}), BOIL, BOIL], {"egg": Egg(), "other": Egg(8)}
+    edited = make(*calls, tools=(Egg, weigh), inputs=inputs).edit("call_2", egg="Egg#2").run()
+    marks = [row.warning and row.warning.kind for row in told(edited) if not row.branch]
+    assert marks == [None, None, "asked before a change", None]
+
+
 @pytest.mark.parametrize("turn", [0, 4, -1])
 def test_there_is_no_other_turn_to_ask_again(turn: int) -> None:
     with pytest.raises(NotYourTurn, match=f"there is no turn {turn} on this branch; it has 3"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +72,28 @@ def test_the_card_of_a_call_says_that_its_tool_may_destroy_data() -> None:
 
 
 WITHDRAW, TOO_MUCH = ("Account_withdraw", {"amount": 5}), ("Account_withdraw", {"amount": 500})
+WRONG = ("Account_pay", {"amount": "much"})
 SAVE = ("save", {"left": "Account#1"})
 
 
 @pytest.mark.parametrize(
-    ("before", "warned"),
-    [([TOO_MUCH], True), ([TOO_MUCH, WITHDRAW], False), ([WITHDRAW, TOO_MUCH], True), ([], False)],
+    ("before", "named"),
+    [
+        ([TOO_MUCH], ["1 (Account_withdraw)"]),
+        ([TOO_MUCH, WITHDRAW], []),
+        ([WITHDRAW, TOO_MUCH], ["2 (Account_withdraw)"]),
+        ([TOO_MUCH, TOO_MUCH, WRONG], ["2 (Account_withdraw)", "3 (Account_pay)"]),
+        ([], []),
+    ],
 )
-def test_a_save_after_a_failed_call_that_nothing_repaired_is_warned_of(
-    before: list[tuple[str, dict[str, Any]]], warned: bool
+def test_a_save_names_the_failed_calls_before_it_that_nothing_repaired(
+    before: list[tuple[str, dict[str, Any]]], named: list[str]
 ) -> None:
     _, rows = played(*before, SAVE)
-    kinds = [row.warning.kind for row in rows if row.warning is not None]
-    assert kinds == ["an earlier call failed"] * warned
+    warnings = [row.warning for row in rows if row.warning is not None]
+    assert [warning.kind for warning in warnings] == ["an earlier call failed"] * bool(named)
+    for warning in warnings:
+        assert re.findall(r"\d \(\w+\)", warning.text) == named
 
 
 def test_what_was_told_at_one_save_is_not_told_at_the_next() -> None:

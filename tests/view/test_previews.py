@@ -157,6 +157,17 @@ def test_a_table_that_is_shown_in_part_says_which_part() -> None:
     assert len(preview(table.iloc[:200], room=LARGE).cells) == 200
 
 
+@pytest.mark.parametrize("columns", [4, 9])
+def test_a_table_keeps_the_order_of_its_columns_where_there_is_room_for_all(columns: int) -> None:
+    table = pandas.DataFrame({f"c{n}": [n / 7] for n in range(columns)})
+    drawn, is_whole = preview(table, first=["c2"]), columns == 4
+    order = [0, 1, 2, 3] if is_whole else [2, 8, 0, 1, 3]
+    assert drawn.columns == tuple(f"c{n}" for n in order)
+    assert drawn.cells == (tuple(str(n / 7) for n in order),)
+    # The box has the named column and the last one.
+    assert drawn.in_box == ((2, 3) if is_whole else ())
+
+
 def test_cells_are_as_they_are_written_and_blanks_and_empty_cells_are_seen() -> None:
     cells = [87999.12, None, "basel ", "two  words", "", "Bern", "1e5"]
     drawn = preview(pandas.DataFrame({" city": cells}, dtype=object), room=LARGE)

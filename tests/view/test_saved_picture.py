@@ -113,7 +113,7 @@ def test_a_pill_has_the_icons_of_its_state_of_an_edit_and_of_an_outdated_result(
 ) -> None:
     statuses: dict[NodeState, Status] = {"ran": "succeeded", "waits": "proposed"}
     status = cast(Status, statuses.get(state, state))
-    call = CallRow("c", "c", "cut", 1, 1, edited=edited, stale=stale)
+    call = CallRow("c", "c", "cut", 1, 1, edited=edited, outdated="why" * stale)
     _, picture = drawn(Rows(calls=(replace(call, status=status),)))
     paths = [path.get("d") for path in picture.iterfind(f"{SVG}g/{SVG}g/{SVG}path")]
     icons = [MARKS[state]] if state != "ran" else []

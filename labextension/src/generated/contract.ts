@@ -44,7 +44,10 @@ export const SessionRow = record({
   notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
 });
 export type SessionRow = Read<typeof SessionRow>;
-export const CallWarning = record({ kind: oneOf("outcome unknown", "untracked change", "lost change", "an earlier call failed", "may be stale"), text: text, action: text });
+export const CallWarning = record({
+  kind: oneOf("outcome unknown", "untracked change", "lost change", "an earlier call failed", "asked before a change", "may be stale"),
+  text: text, action: text
+});
 export type CallWarning = Read<typeof CallWarning>;
 export const Use = record({ parameter: text, object: text, input: boolean.or(false) });
 export type Use = Read<typeof Use>;
@@ -70,7 +73,8 @@ export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
   caption: text.or(""), text: text.or(""), fields: list(tuple(text.or(""), text.or("")), 500).or([]), columns: list(text.or(""), 500).or([]),
   cells: list(list(text.or("")), 500).or([]), image: text.or(""), glyph: list(text.or(""), 500).or([]),
-  html: text.where(text => text.length <= 500000).or(""), more: boolean.or(false), missing: text.or(""), large: text.or("")
+  html: text.where(text => text.length <= 500000).or(""), in_box: list(integer, 500).or([]), more: boolean.or(false), missing: text.or(""),
+  large: text.or("")
 });
 export type Preview = Read<typeof Preview>;
 export const ObjectRow = record({

@@ -101,13 +101,21 @@ function modelWords(view: ViewState, call: CallRow): Child {
 /** An error of a call without the name of its tool before it, which stands there already. */
 const withoutTool = ({ tool, error }: CallRow): string => (error.startsWith(`${tool}: `) ? error.slice(tool.length + 2) : error);
 
-/** What the call before a waiting one changed, which is still to be judged; or how it failed, with a link to its step. */
-function lastCall(call: CallRow, acts: PanelActions): Child {
-  const line = (text: string): string => oneLine(`${call.tool}${text}`, 110);
-  if (call.status === 'failed') return h(
-    'button', { class: 'tc-error', onclick: () => acts.showCard(call) }, icon('failed'), line(` ${callWord(call)}: ${withoutTool(call)}`)
-  );
-  return call.change ? h('p', 'small muted', line(`: ${call.change}`)) : null;
+/** What the calls since the last decision changed, which is still to be judged; and how one failed, with a link to its step. */
+function lastCalls({ calls }: ViewState, { step }: CallRow, acts: PanelActions): Child[] {
+  const before = calls.slice(0, step - 1);
+  const since = before.slice(before.findLastIndex(call => call.who !== ''));
+  const [changed, failed] = [since.findLast(call => call.change), since.findLast(call => call.status === 'failed')];
+  const line = ({ tool }: CallRow, text: string): string => oneLine(`${tool}${text}`, 110);
+  return [
+    changed ? h('p', 'small muted', line(changed, `: ${changed.change}`)) : null,
+    failed && failed.step > (changed?.step ?? 0)
+      ? h(
+          'button', { class: 'tc-error', onclick: () => acts.showCard(failed) }, icon('failed'),
+          line(failed, ` ${callWord(failed)}: ${withoutTool(failed)}`)
+        )
+      : null
+  ];
 }
 
 /** The card of similar calls of one reply. */
@@ -127,12 +135,12 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   const text = call.saves
     ? t('Saves the result as %1.', Object.keys(call.arguments).join(', '))
     : (view.model.tools.get(call.tool)?.description ?? '');
-  const description = text ? h('p', {}, toolDescription(text)) : null;
+  // In a narrow card it is one line, and whole while it has the focus.
+  const description = text ? h('p', { tabindex: isDecision(call) ? 0 : undefined }, toolDescription(text)) : null;
   const open = isDecision(call);
-  const before = view.calls[call.step - 2];
   const object = view.model.objects.get(call.object);
   return [
-    open && before ? lastCall(before, acts) : null,
+    ...(open ? lastCalls(view, call, acts) : []),
     open ? modelWords(view, call) : null,
     title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
     open ? null : description,
@@ -218,6 +226,7 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     ? t('branch %1', branchName(view.model, object.branch))
     : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
+  const isWalk = view.isPast && view.place === view.step;
   const change = changeOf(view, call, object, acts);
   const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
   // Of a new table no cell has changed: its first rows are shown.
@@ -225,8 +234,8 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
   );
   return [
-    title(view.isPast ? t('After call %1', view.step) : nameText(object), '', view.isPast ? '' : oneLine(aside, 60)),
-    objectLine(object, view.isPast ? object.name : head, origin(call)),
+    title(isWalk ? t('After call %1', view.step) : nameText(object), '', isWalk ? '' : oneLine(aside, 60)),
+    objectLine(object, isWalk ? object.name : head, origin(call)),
     call ? warningNote(call) : null,
     ...change,
     ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),

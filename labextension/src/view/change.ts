@@ -1,13 +1,13 @@
 /** What a call changed: the object before it beside the object that it made. */
 import type { CallRow, ObjectRow, PartRow, Previewed } from '../generated/contract';
 import { marked } from './compare/differences';
-import { type Child, h, mutedText, scrollingTable, strongText } from './dom';
+import { cellText, type Child, h, mutedText, scrollingTable, strongText } from './dom';
 import { pictureOf } from './full_preview';
 import { picture } from './icons';
 import { oneLine, t, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
-const struck = (text: string): HTMLElement => h('del', {}, text);
+const struck = (text: Child): HTMLElement => h('del', {}, text);
 
 type Cells = PartRow['cells'];
 
@@ -18,7 +18,7 @@ function changedRows(cells: Cells): HTMLElement {
   for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
   const head = ['', ...columns].map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
   const valueOf = (cell: Cells[number] | undefined): Child[] =>
-    (cell ? [cell.left && struck(oneLine(cell.left, 24)), ' ', cell.right && marked(oneLine(cell.right, 24))] : []);
+    (cell ? [cell.left && struck(cellText(cell.left, 24, cell.right)), ' ', cell.right && marked(cellText(cell.right, 24, cell.left))] : []);
   const body = [...rows].map(([row, changed]) =>
     h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
   );

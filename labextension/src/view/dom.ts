@@ -2,7 +2,7 @@
  * Elements from values: the only place that makes them. Text becomes text nodes, so nothing
  * from a session is ever read as markup; only images that `safeImage` lets through have an address.
  */
-import { visibleText } from './text';
+import { oneLine, shortNumber, visibleText } from './text';
 
 export type Child = Node | string | null | undefined | false;
 type Value = string | number | boolean | null | undefined | ((event: never) => void);
@@ -68,6 +68,12 @@ export const isField = (target: EventTarget | null): boolean =>
 export const mutedText = (...children: Child[]): HTMLElement => h('span', 'muted small', ...children);
 
 export const strongText = (...children: Child[]): HTMLElement => h('span', 'strong', ...children);
+
+/** What stands in a cell of a table; a long decimal is shortened, beside the `other` one that it is compared with, and whole in its tooltip. */
+export function cellText(text: string, cap: number, other = ''): Child {
+  const short = shortNumber(text, other);
+  return short === text ? oneLine(text, cap) : h('span', { title: text }, short);
+}
 
 /** A table in an area that scrolls; the label names it for screen readers. */
 export const scrollingTable = (label: string, head: Node, body: readonly Node[]): HTMLElement =>

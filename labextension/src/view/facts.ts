@@ -22,7 +22,7 @@ export function factList(all: readonly (Fact | null | false | '')[]): HTMLElemen
 /** The first paragraph of a description, with the whole text as tooltip. */
 export function toolDescription(description: string): HTMLElement | null {
   const first = summaryOf(description);
-  return first ? h('span', { title: first === description.trim() ? '' : textBlock(description.trim(), 2000) }, first) : null;
+  return first ? h('span', { title: textBlock(description.trim(), 2000) }, first) : null;
 }
 
 function fields(preview: Preview): HTMLElement | null {

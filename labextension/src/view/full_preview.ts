@@ -1,6 +1,6 @@
 /** The full preview of an object: picture, table, HTML or text. */
 import type { CallRow, ObjectRow, Preview, ToolRow } from '../generated/contract';
-import { type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
+import { cellText, type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
 import { button, picture } from './icons';
 import { cleanMarkup } from './safe_markup';
 import { definitionsOf } from './schema';
@@ -44,23 +44,23 @@ const [MOST_COLUMNS, MOST_ROWS] = [20, 500];
 
 /** A cell that a kernel has written as a number, and a number or an empty cell of a column of numbers. */
 const NUMBER = /^-?[\d.]+(e[-+]?\d+)?$/;
-const NUMERIC = /^(-?[\d.]*(e[-+]?\d+)?|-?inf|nan|None|<NA>)$/;
+const NUMERIC = /^(-?[\d.]*(e[-+]?\d+)?…?|-?inf|nan|None|<NA>)$/;
 
-/** Part of a table: the numbers of its rows and columns, and how many of the columns come first since a call names them. */
+/** Part of a table: the numbers of its rows and columns, and which of the columns a call names. */
 interface Part {
   readonly rows: readonly number[];
   readonly columns: readonly number[];
-  readonly named: number;
+  readonly named: readonly number[];
 }
 
 const numbered = (list: readonly unknown[], most: number): number[] => [...list.slice(0, most).keys()];
 
 function table(preview: Preview, part?: Part): HTMLElement {
-  const { rows, columns, named } = part ?? { rows: numbered(preview.cells, MOST_ROWS), columns: numbered(preview.columns, MOST_COLUMNS), named: 0 };
+  const { rows, columns, named } = part ?? { rows: numbered(preview.cells, MOST_ROWS), columns: numbered(preview.columns, MOST_COLUMNS), named: [] };
   const look = columns.map(
-    (column, place) => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', place < named && 'named')
+    column => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', named.includes(column) && 'named')
   );
-  const cell = (text: string, place: number): HTMLElement => h('td', look[place], text === '' ? mutedText(t('empty')) : oneLine(text, 60));
+  const cell = (text: string, place: number): HTMLElement => h('td', look[place], text === '' ? mutedText(t('empty')) : cellText(text, 60));
   const head = columns.map((column, place) => h('th', { scope: 'col', class: look[place] }, oneLine(preview.columns[column] ?? '', 60)));
   const body = rows.map(
     row => h(
@@ -149,15 +149,19 @@ export function oddRows(cells: Preview['cells'], columns: readonly number[]): nu
 
 /** Rows that are shown to who decides, and how many of them at most are the first ones of the table. */
 const [SHOWN_ROWS, FIRST_ROWS] = [6, 2];
+/** A table of more columns is wide. */
+const FEW_COLUMNS = 5;
 
-/** What a call is about in a table: the columns that it names first, and the rows that are odd in them. */
+/** What a call is about in a table: the columns that it names, first in a wide table, and the rows that are odd in them. */
 function partFor(call: CallRow, { columns, cells }: Preview, tool?: ToolRow): Part {
   const named = namedColumns(call, columns, tool);
   const odd = oddRows(cells, named);
   const first = numbered(cells, odd.length && cells.length > SHOWN_ROWS ? FIRST_ROWS : SHOWN_ROWS);
   const rows = [...new Set([...first, ...odd])].slice(0, SHOWN_ROWS).sort((a, b) => a - b);
   const others = numbered(columns, columns.length).filter(column => !named.includes(column));
-  return { rows, columns: [...named, ...others].slice(0, Math.max(MOST_COLUMNS, named.length)), named: named.length };
+  const shown = [...named, ...others].slice(0, Math.max(MOST_COLUMNS, named.length));
+  // Columns that are all in sight keep their order.
+  return { rows, columns: shown.length > FEW_COLUMNS ? shown : shown.sort((a, b) => a - b), named };
 }
 
 /** A value as a picture, a table or a text; markup is shown in a frame of its own. */
@@ -202,7 +206,7 @@ export function previewForCall(view: ViewState, call: CallRow, object: ObjectRow
   const preview = view.model.fullPreviews.get(object.id) ?? object.preview;
   const part = partFor(call, preview, view.model.tools.get(call.tool));
   const isPart = part.rows.length < preview.cells.length || preview.more;
-  const names = part.columns.slice(0, part.named).map(column => oneLine(preview.columns[column] ?? '', 40));
+  const names = part.named.map(column => oneLine(preview.columns[column] ?? '', 40));
   const isOdd = part.rows.some((row, place) => row !== place);
   return [
     h('div', 'tc-tablepart', table(preview, part), isOdd ? mutedText(t('The first rows, and rows that stand out in %1', names.join(', '))) : null),

@@ -318,10 +318,8 @@ export class PanelView {
     const hasSteps = to === 'Graph' || to === 'Steps';
     if (to === 'Graph' && this._graph.element.parentElement !== panel) panel.prepend(this._graph.element);
     if (hasSteps && this._steps.element.parentElement !== panel) {
-      const scroll = this._steps.element.querySelector('ol')?.scrollTop ?? 0;
       panel.append(this._steps.element);
-      const moved = this._steps.element.querySelector('ol');
-      if (moved) moved.scrollTop = scroll;
+      this._steps.showCurrent();
     }
     if (hasSteps && this._rules.element.parentElement !== panel) panel.append(this._rules.element);
     this._card.element.hidden = this._ui.showsRules && !this._isDeciding;
@@ -387,6 +385,8 @@ export class PanelView {
   }
 
   private _draw(view: ViewState): void {
+    // What is below the panel stays where it is while the person walks through the calls.
+    if (view.isPast !== (this._root.dataset.phase === 'past')) this._page.style.minHeight = view.isPast ? `${this._page.offsetHeight}px` : '';
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     const wasDeciding = this._isDeciding;
     this._isDeciding = this._decides(view);

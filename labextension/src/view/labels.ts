@@ -1,5 +1,6 @@
 /** Labels and icons of calls, objects and branches. */
 import type { BranchRow, CallRow, ObjectRow } from '../generated/contract';
+import { joined } from './dom';
 import type { IconName } from './icons';
 import { cached } from './incremental';
 import type { Model } from './model';
@@ -79,15 +80,14 @@ export function stepIcon(call: CallRow): IconName {
 /** What a person is warned of at a call, and what to do. */
 export const warningText = ({ warning }: CallRow): string => (warning ? `${warning.text} ${warning.action}` : '');
 
-/** The outcome of a call and how long it took, for the right end of its step. */
+/** The outcome of a call and how long it took, for the right end of its step; a warning does not hide that it ran. */
 export function endText(call: CallRow): string {
-  if (call.warning) return t(call.warning.kind);
+  const took = call.memory ? t('cached') : formatDuration(call.ms);
+  if (call.warning) return joined(', ', t(call.warning.kind), call.status === 'succeeded' && took);
   if (call.status !== 'succeeded') return callWord(call);
   if (call.outdated) return t('outdated');
-  if (call.memory) return t('cached');
-  const time = formatDuration(call.ms);
-  if (call.edited) return t('edited') + (time && `, ${time}`);
-  return call.saves ? t('saved') : time;
+  if (call.edited && !call.memory) return joined(', ', t('edited'), took);
+  return call.saves && !call.memory ? t('saved') : took;
 }
 
 /** The warned calls without an object, by the objects that they used. */

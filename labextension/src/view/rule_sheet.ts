@@ -1,6 +1,6 @@
 /** The sheet `Approve, and don't ask again when…`, with the rules that the kernel offers for a waiting call, and the form `Edit rule`. */
 import type { CallRow, Commands, RuleOffer, RuleRow, ToolRow } from '../generated/contract';
-import { type Child, closeOnEscape, focusInPlace, h, prose, redraw, setChildren } from './dom';
+import { afterLayout, type Child, closeOnEscape, focusInPlace, h, prose, redraw, setChildren } from './dom';
 import { jsonText } from './exact';
 import { FieldRow } from './fields';
 import { button } from './icons';
@@ -101,7 +101,9 @@ export class RuleSheet {
     this._offers = offers;
     this._sent = ui.commandSent;
     this._draw();
-    if (isFirst) focusInPlace(this.element.querySelector('input'));
+    if (!isFirst) return;
+    focusInPlace(this.element.querySelector('input'));
+    afterLayout(() => this.element.scrollIntoView({ block: 'nearest' }));
   }
 
   private _close(): void {

@@ -193,12 +193,18 @@ export class StepList {
     this._current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
     this._current = item;
-    if (item instanceof HTMLElement) afterLayout(() => item === this._current && this._scrollTo(item, follow));
+    this.showCurrent(follow);
   }
 
-  private _scrollTo(item: HTMLElement, follow: boolean): void {
-    if (follow && !item.nextSibling) this._list.scrollTop = this._list.scrollHeight;
-    else scrollIntoList(this._list, item);
+  /** Scrolls to the current step, after it is laid out. */
+  showCurrent(follow = false): void {
+    const item = this._current;
+    if (!(item instanceof HTMLElement)) return;
+    afterLayout(() => {
+      if (item !== this._current) return;
+      if (follow && !item.nextSibling) this._list.scrollTop = this._list.scrollHeight;
+      else scrollIntoList(this._list, item);
+    });
   }
 }
 

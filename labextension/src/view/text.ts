@@ -39,6 +39,15 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
+/** A long decimal with fewer digits, and a sign that it is cut; whole where the `other` number would read the same, as any other text. */
+export function shortNumber(text: string, other = ''): string {
+  const [, whole = '', digits = ''] = /^(-?\d+\.)(\d{5,})$/.exec(text) ?? [];
+  // At least four digits of a small number that are not leading zeros.
+  const kept = Math.max(2, 8 - whole.length, /^-?0/.test(whole) ? digits.search(/[1-9]/) + 4 : 0);
+  const short = `${whole}${digits.slice(0, kept)}…`;
+  return digits.length < kept + 3 || (text !== other && other.startsWith(short.slice(0, -1))) ? text : short;
+}
+
 /** The first paragraph of a description on one line, cut to `cap` characters. */
 export const summaryOf = (description: string, cap = 280): string =>
   clip(oneLine(description.trim().split(/\n\s*\n/)[0]?.replace(/\s+/g, ' ') ?? '', 2 * cap), cap);

@@ -1,11 +1,11 @@
 /** Objects and values of two branches side by side, with the differences marked. */
 import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
-import { type Child, h, mutedText, scrollingTable, strongText } from '../dom';
+import { cellText, type Child, h, mutedText, scrollingTable, strongText } from '../dom';
 import { glyph, icon, picture, thumb } from '../icons';
-import { clip, oneLine, t, visibleText } from '../text';
+import { clip, oneLine, t, tn, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
-export const marked = (text: string): HTMLElement => h('mark', {}, text);
+export const marked = (text: Child): HTMLElement => h('mark', {}, text);
 
 const LINES = 60;
 const ROWS = 8;
@@ -61,7 +61,7 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const hasRows = one.cells.length > 0;
   const [cell, second] = one.cells;
   // The value of a single cell is seen without a click. What changed is said once.
-  const about = isLast ? one.says : cell && !second ? cell.column : t('Changed cells');
+  const about = isLast ? one.says : cell && !second ? cell.column : tn('%1 changed cell', '%1 changed cells', one.cells.length);
   const says = cell && !second ? `${about}: ${cell[where] || t('empty')}` : about;
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
@@ -108,7 +108,7 @@ const changedCells = ({ cells }: PartRow, where: SideName): HTMLElement =>
   table(
     t('Changed cells'),
     [t('row'), t('column'), t('value')],
-    cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(oneLine(cell[where], 60))])
+    cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(cellText(cell[where], 60, cell[where === 'left' ? 'right' : 'left']))])
   );
 
 type Cells = PartRow['cells'];
@@ -117,11 +117,11 @@ type Cells = PartRow['cells'];
 function previewTable({ columns, cells }: Preview, changed: Cells, where: SideName): Child {
   if (columns.length === 0) return null;
   const marks = new Set(changed.map(cell => `${rowOf(cell, where)} ${cell.column}`));
-  const cellOf = (text: string, isMarked: boolean): Child => (isMarked ? marked(text) : text);
+  const cellOf = (text: Child, isMarked: boolean): Child => (isMarked ? marked(text) : text);
   return table(
     t('Table'),
     columns,
-    cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => cellOf(oneLine(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))))
+    cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => cellOf(cellText(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))))
   );
 }
 

@@ -7,8 +7,8 @@ import { oneLine, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type Drawing, type Spot } from './drawing';
 
-/** The width of the strip, as in the style sheet, and the height of a name, in pixels: a finger needs more. */
-export const STRIP = 120;
+/** The width of the strip, as in the style sheet, letters in two of its lines, and the height of a name, in pixels: a finger needs more. */
+export const [STRIP, TWO_LINES] = [120, 32];
 const ROW = globalThis.matchMedia?.('(pointer: coarse)').matches ? 44 : 32;
 
 interface BranchEnd {
@@ -130,7 +130,7 @@ export class BranchStrip {
     };
     const isOpen = this._live || !branch || branch.current;
     return h(
-      'button', { title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick },
+      'button', { class: text.length > TWO_LINES ? 'long' : '', title: text, 'aria-current': branch?.current && 'true', disabled: !isOpen, onclick },
       ...nameAndNumber(text).map(part => h('span', {}, part))
     );
   }

@@ -197,15 +197,16 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   return s('g', {}, ...lines.map((text, row) => s('text', { class: `small s${size}`, x: -HALF, y: top + row * high }, text)));
 }
 
-/** The first columns and rows of a table. */
-function tableContent({ columns, cells }: Preview): SVGElement {
-  const count = Math.min(columns.length, COLUMNS);
+/** The first rows of a table, with the columns that its call names, else its first ones. */
+function tableContent({ columns, cells, in_box }: Preview): SVGElement {
+  const places = (in_box.length ? in_box : [...columns.keys()]).slice(0, COLUMNS);
+  const count = places.length;
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
-    row.slice(0, count).map((cell, column) =>
+    places.map((place, column) =>
       s(
         'text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 },
-        clip(oneLine(cell, 40), Math.floor(SIGNS / count))
+        clip(oneLine(row[place] ?? '', 40), Math.floor(SIGNS / count))
       )
     )
   );
@@ -258,9 +259,8 @@ export class GraphLayers {
   private readonly _nodeLayer = keyedChildren(this.nodes, item => this._nodeElement(item), placeNode);
   private readonly _guessLayer = keyedChildren(this._guess, guessElement);
   private _unmeasured: SVGElement[] = [];
-  private readonly _tip = s('text', { class: 'tip', dy: '0.35em', silent: 'true' });
   readonly names = new Names();
-  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this.names.element, this._tip);
+  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this.names.element);
 
   draw({ nodes, links, guess }: Scene): void {
     this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));
@@ -271,14 +271,6 @@ export class GraphLayers {
 
   fit(): void {
     this._unmeasured = fitTexts(this._unmeasured);
-  }
-
-  /** Names a node whose own text is too small to be read; `width` is that of the drawing, beyond which nothing is seen. */
-  showTip(spot: Spot | undefined, width: number): void {
-    this._tip.textContent = spot?.node.label ?? '';
-    if (!spot) return;
-    const anchor = spot.x < width / 4 ? 'start' : spot.x > (3 * width) / 4 ? 'end' : 'middle';
-    for (const [name, value] of Object.entries({ x: spot.x, y: spot.y, 'text-anchor': anchor })) this._tip.setAttribute(name, String(value));
   }
 
   private _nodeElement(node: SceneNode): SVGElement {

@@ -68,7 +68,7 @@ export function svgText(scene: Scene, { left, top, right, bottom }: Box, place: 
   );
   place.append(picture);
   layers.fit();
-  for (const gone of picture.querySelectorAll('.hit, .ring, .tip')) gone.remove();
+  for (const gone of picture.querySelectorAll('.hit, .ring')) gone.remove();
   writeStyles(picture);
   picture.remove();
   return new XMLSerializer().serializeToString(picture);

@@ -71,7 +71,10 @@ export class Graph {
     search: () => this._openSearch(true),
     lineage: () => this._showLineage(!this._hasLineage),
     zoom: by => this._camera.zoom(by),
-    fit: () => this._camera.fit(this._extent()),
+    fit: () => {
+      this._camera.fit(this._extent());
+      this._repaint();
+    },
     menuEntries: () => this._menuEntries()
   });
   private readonly _emptyHint = h('p', 'tc-empty', icon('info'), t('No objects yet. The graph shows the inputs, and the objects that calls make.'));
@@ -122,8 +125,6 @@ export class Graph {
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
     });
-    const showTip = (event: Event): void => this._layers.showTip(this._spotAt(event), this._drawing.box.right);
-    for (const pointed of ['pointerover', 'focusin'] as const) listen(this._canvas, pointed, showTip);
     for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, () => this._drawWhenLeft());
   }
 
@@ -145,7 +146,9 @@ export class Graph {
     const { width, narrow } = this._size();
     const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
     for (const { element } of this._beyond) element.hidden = !isCut;
-    const high = isCut && !narrow ? Math.min(most, this._high) : most;
+    // What the person wants to see as a whole may be as high as any drawing.
+    const isLimited = spots.length > 0 && !narrow && !this._camera.isFitted && !this._camera.fits(extent, most, width);
+    const high = isLimited ? Math.min(most, this._high) : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
@@ -290,7 +293,6 @@ export class Graph {
 
   /** Applies the drawing that came while the person held the graph. */
   private _drawWhenLeft(): void {
-    this._layers.showTip(undefined, 0);
     const draw = this._whenLeft;
     [this._whenLeft, this._isReleased] = [null, false];
     if (draw) requestAnimationFrame(draw);
