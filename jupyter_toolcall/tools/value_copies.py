@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.interrupts import attempt
-from .value_digests import NEW_OBJECT, deeply, is_frozen, is_local, reduced
+from .value_digests import NEW_OBJECT, beside, deeply, is_frozen, is_local, pickled_by, reduced
 
 
 def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
@@ -67,7 +67,7 @@ class _Copier(pickle.Pickler):
         """Return how a value is pickled that pickle does not know by itself."""
         if value is _shared_part:
             return NotImplemented
-        cls = type(value)
+        cls: Any = type(value)
         if issubclass(cls, _SHARED):
             return self._share(value)
         flags = getattr(value, "flags", None) if cls.__module__ == "numpy" else None
@@ -81,6 +81,8 @@ class _Copier(pickle.Pickler):
             raise TypeError(f"{cls.__name__} can't be copied")
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
             return _reduced_frozen(value)
+        if (is_own or issubclass(cls, BaseException)) and not is_local(pickled_by(cls).__module__):
+            return _reduced_with_attributes(value)
         if not self.tolerant:
             return _reduced_figure(value, cls)
         raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
@@ -125,11 +127,30 @@ def _reduced_frozen(value: Any) -> Any:
     """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
     parts = value.__reduce_ex__(5)
     has_slots = type(parts) is tuple and parts[0] is NEW_OBJECT and type(parts[2]) is tuple
-    return (*parts[:5], _set_attributes) if has_slots else parts
+    if not has_slots:
+        return parts
+    attributes = {name: part[name] for part in parts[2] for name in part or ()}
+    return (*parts[:2], (None, attributes), *parts[3:5], _restore)
 
 
-def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
-    for part in state:
+def _reduced_with_attributes(value: Any) -> Any:
+    """Reduce a value together with the attributes that an installed base does not pickle."""
+    cls: Any = type(value)
+    attributes = beside(value) if pickled_by(cls) is not object else None
+    parts = reduced(value) if attributes else None
+    if type(parts) is not tuple:
+        return NotImplemented
+    function, arguments, state, items, pairs = (*parts, *(None,) * 5)[:5]
+    return function, arguments, (state, attributes), items, pairs, _restore
+
+
+def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:
+    """Give a copy its state, as pickle does, and its attributes."""
+    state, attributes = contents
+    if hasattr(value, "__setstate__"):
+        value.__setstate__(state)
+        state = None
+    for part in (*(state if type(state) is tuple else (state,)), attributes):
         for name, attribute in (part or {}).items():
             object.__setattr__(value, name, attribute)
 
