@@ -323,8 +323,8 @@ def attributes_of(value: Any) -> dict[str, Any]:
     state = object.__getstate__(value)
     parts = state if type(state) is tuple else (state,)
     attributes = {name: part[name] for part in parts if part for name in part}
-    canonical: dict[str, Any] = _canonical_state(value, attributes)
-    return canonical
+    canonical: dict[str, Any] | None = _canonical_state(value, attributes)
+    return canonical or {}
 
 
 _HOOKS = frozenset({"__reduce__", "__reduce_ex__", "__getstate__"})

@@ -252,6 +252,18 @@ def test_a_value_of_another_type_fills_nothing_in_and_changes_no_type(
         assert rows(filled) == rows(table(engine, {"x": [cell, cell]}))
 
 
+def test_integers_that_no_float_holds_are_computed_exactly_or_refused() -> None:
+    value = pl.DataFrame(
+        {"g": 1, "x": [2**64 - 1, 2**64 - 3, None]}, schema_overrides={"x": pl.UInt64}
+    )
+    assert tools.aggregate(value, ["g"], {"x": "std"})["x_std"].to_list() == [pytest.approx(2**0.5)]
+    assert tools.describe(value)["columns"]["x"]["std"] == pytest.approx(2**0.5)
+    with pytest.raises(CallError, match=r"x has no mean: .*; cast it to float first"):
+        tools.fill_missing(value, ["x"], "mean")
+    with pytest.raises(CallError, match="an integer of the result is out of range for 64 bits"):
+        tools.aggregate(value, ["g"], {"x": "sum"})
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_column_without_any_value_is_cast_and_filled(engine: str) -> None:
     empty = table(engine, {"n": [None, None]})

@@ -617,7 +617,7 @@ def test_a_read_only_copy_shares_memory_and_has_the_same_content(library: Any) -
     assert content_of(copied) == content_of(value)
 
 
-@pytest.mark.parametrize("value", [1, (1, "a"), Leaf(), Way.UP])
+@pytest.mark.parametrize("value", [1, (1, "a"), Leaf(), Way.UP, kitchen.Sink()])
 @pytest.mark.parametrize("changing", [leaf(), Branch(), [1], ([],), Plain()], ids=type)
 def test_only_what_cannot_change_needs_no_copy(value: Any, changing: Any) -> None:
     assert (is_frozen(value), is_frozen(changing)) == (True, False)
