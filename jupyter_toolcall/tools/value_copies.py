@@ -141,7 +141,17 @@ def _reduced_with_attributes(value: Any) -> Any:
     if type(parts) is not tuple:
         return NotImplemented
     function, arguments, state, items, pairs = (*parts, *(None,) * 5)[:5]
+    if issubclass(cls, BaseException) and function is cls:
+        function, arguments = _new_error, (cls, arguments)
     return function, arguments, (state, attributes), items, pairs, _restore
+
+
+def _new_error(cls: Any, arguments: tuple[Any, ...]) -> BaseException:
+    """Make an error as its built-in base does: its own `__init__` may take other arguments."""
+    error: BaseException = cls.__new__(cls, *arguments)
+    base = next(base for base in cls.__mro__ if base.__module__ == "builtins")
+    base.__init__(error, *arguments)
+    return error
 
 
 def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:

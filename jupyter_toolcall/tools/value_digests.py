@@ -359,7 +359,8 @@ def beside(value: Any) -> dict[str, Any]:
     cls: Any = type(value)
     attributes = dict[str, Any]()
     if bases := _local_bases(cls):
-        names = frozenset().union(*(assigned_names(base) | _slots(base) for base in bases))
+        # A class of pandas that lists its own metadata loses the name of a Series.
+        names = {"_name"}.union(*(assigned_names(base) | _slots(base) for base in bases))
         every = (attempt(attributes_of, value)[0] or {}).items()
         attributes = {n: part for n, part in every if n[0] != "_" or n in names}
     chain = ("__cause__", "__context__", "__suppress_context__")
@@ -647,6 +648,8 @@ LIBRARY_PARTS: dict[str, Parts] = {
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
     "pandas.Index": _index,
+    # Its `uuid` is drawn by lot.
+    "pandas.StylerRenderer": lambda v: ({**attributes_of(v), "uuid": ""},),
     "pandas.Categorical": lambda v: (v.codes, v.categories, v.ordered),
     **{f"pandas.{name}Array": _TIMES for name in ("Datetime", "Timedelta", "Period")},
     "pandas.BaseStringArray": _texts,

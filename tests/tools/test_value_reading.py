@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
@@ -118,7 +118,14 @@ class Metres(np.ndarray[Any, Any]): ...
 
 class Fault(ValueError):
     __slots__ = ("cell",)
-    cell: list[int]
+
+    def __init__(self, text: str, cell: list[int]) -> None:
+        super().__init__(text)
+        self.cell = cell
+
+
+class Prices(pd.Series):
+    _metadata: ClassVar = ["unit"]
 
 
 class Side(BaseModel):
@@ -188,8 +195,8 @@ def noted(value: Any, **attributes: Any) -> Any:
 
 
 def caused() -> Fault:
-    made = Fault("a")
-    made.cell, made.__cause__ = [1], KeyError([2])
+    made = Fault("a", [1])
+    made.__cause__ = KeyError([2])
     return made
 
 
@@ -322,6 +329,8 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "cause and slots of an error": (caused, grow("cell")),
     "cause of an error": (caused, lambda v: v.__cause__.args[0].append(3)),
     "pydantic, holds itself": (side, lambda v: v.whole.parts.append(Side())),
+    "metadata of a column": (lambda: noted(Prices([1, 2]), unit=["EUR"]), grow("unit")),
+    "styled table": (lambda: table().style, lambda v: v.hide()),
     "memory map": (memory_map, set_item(0, 9)),
     "a part of a figure": (lambda: plot().axes[0], lambda v: v.plot([2, 1])),
     "a hostile class": (Hostile, assign("n")),
