@@ -126,6 +126,10 @@ def test_integer_doubled_and_nested_names_can_be_named() -> None:
     assert derived[("sum", "")].tolist() == [3]
     chosen = tools.select_columns(derived, ["sum", "a.y"])
     assert chosen.columns.tolist() == [("sum", ""), ("a", "y")]
+    named = pd.DataFrame({"day": [1, 2], "index": [3, 4]}, index=pd.Index([5, 6], name="day"))
+    assert [*tools.schema(named)["columns"]] == ["day_2", "day", "index"]
+    assert tools.filter_rows(named, "day = 2 AND day_2 = 6").index.tolist() == [6]
+    assert tools.sort_rows(named.rename_axis(["index"]), ["index"])["day"].tolist() == [1, 2]
     wide = levels.set_axis(pd.MultiIndex.from_tuples([(1, 2)], names=["i", "j"]))
     assert tools.select_columns(wide, ["i"]).shape == (1, 0)
 
