@@ -79,14 +79,7 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
                 written = {k: v for k, v in part.items() if k in ("$ref", "$defs", "definitions")}
             if isinstance(written.get("id"), str):
                 written.setdefault("$id", written.pop("id"))
-        for read in (
-            _read_old_words,
-            _read_required,
-            _read_type,
-            _read_bounds,
-            _read_items,
-            _read_pattern,
-        ):
+        for read in (_read_old_words, _read_required, _read_type, _read_bounds, _read_items):
             read(written, note)
         return _read_nullable(written, note)
 
@@ -116,22 +109,9 @@ def _read_old_words(schema: dict[str, Any], note: Note) -> None:
         schema["$anchor"] = schema.pop("$id")[1:]
 
 
-def _read_pattern(schema: dict[str, Any], note: Note) -> None:
-    """Read a hyphen behind a class of characters as JavaScript does: it is no range."""
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str) and not is_pattern(pattern):
-        read = _AFTER_CLASS.sub(r"\1\\-", pattern)
-        if is_pattern(read):
-            note(f"pattern {pattern} is read as {read}")
-            schema["pattern"] = read
-
-
 def is_pattern(text: str) -> bool:
     """Return whether a text is a regular expression that can be checked here."""
     return not attempt(Draft202012Validator, {"pattern": text})[1]
-
-
-_AFTER_CLASS = re.compile(r"(\\[wWdDsS])-(?=[^\]])")
 
 
 def _read_type(schema: dict[str, Any], note: Note) -> None:

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.interrupts import attempt
-from .value_digests import NEW_OBJECT, beside, deeply, is_frozen, is_local, pickled_by, reduced
+from .value_digests import beside, deeply, is_frozen, is_local, pickled_by, reduced
 
 
 def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
@@ -79,10 +79,13 @@ class _Copier(pickle.Pickler):
             if self.tolerant:
                 return self._share(value)
             raise TypeError(f"{cls.__name__} can't be copied")
+        hook = pickled_by(cls)
+        is_beside = (is_own or issubclass(cls, BaseException)) and hook is not object
+        if is_beside and not is_local(hook.__module__):
+            return _reduced_whole(value, cls, beside(value))
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
-            return _reduced_frozen(value)
-        if (is_own or issubclass(cls, BaseException)) and not is_local(pickled_by(cls).__module__):
-            return _reduced_with_attributes(value)
+            # Its slots of a base pickle itself could not set.
+            return _reduced_whole(value, cls, {})
         if not self.tolerant:
             return _reduced_figure(value, cls)
         raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
@@ -123,21 +126,9 @@ def _refuses_copies(value: Any, cls: Any) -> bool:
     return not isinstance(finder, (type, ModuleType, type(None)))
 
 
-def _reduced_frozen(value: Any) -> Any:
-    """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
-    parts = value.__reduce_ex__(5)
-    has_slots = type(parts) is tuple and parts[0] is NEW_OBJECT and type(parts[2]) is tuple
-    if not has_slots:
-        return parts
-    attributes = {name: part[name] for part in parts[2] for name in part or ()}
-    return (*parts[:2], (None, attributes), *parts[3:5], _restore)
-
-
-def _reduced_with_attributes(value: Any) -> Any:
-    """Reduce a value together with the attributes that an installed base does not pickle."""
-    cls: Any = type(value)
-    attributes = beside(value) if pickled_by(cls) is not object else None
-    parts = reduced(value) if attributes else None
+def _reduced_whole(value: Any, cls: type, attributes: dict[str, Any]) -> Any:
+    """Reduce a value together with attributes that pickle would leave out, or could not set."""
+    parts = reduced(value)
     if type(parts) is not tuple:
         return NotImplemented
     function, arguments, state, items, pairs = (*parts, *(None,) * 5)[:5]

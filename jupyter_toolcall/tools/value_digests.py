@@ -222,9 +222,7 @@ def _parts_of_class(cls: type) -> Parts:
         return lambda value: (str(value.__content__()),)
     if issubclass(cls, type):
         return _class
-    if hasattr(cls, "savefig"):
-        return _figure
-    return _exception if issubclass(cls, BaseException) else _instance
+    return _figure if hasattr(cls, "savefig") else _instance
 
 
 def reduced(value: Any) -> Any:
@@ -253,6 +251,8 @@ def _instance(value: Any) -> Iterator[Any]:
     yield [part for part in (function, *arguments) if part is not cls and part is not NEW_OBJECT]
     yield _canonical_state(value, state)
     yield [setter, items and list(items), pairs and list(pairs)]
+    if issubclass(cls, BaseException):
+        yield beside(value)
     if _local_bases(cls):
         yield from (_constants(cls), _left_out(value, cls, state))
         if assigned := _assigned_properties(value, cls):
@@ -276,14 +276,10 @@ def _canonical_state(value: Any, state: Any) -> Any:
     if not state.keys() <= names:
         return state
     cached = _cached_properties(cls)
-    named = ((name, state[name]) for name in sorted(state) if name not in cached)
-    return {n: _without_slots(value, part) if n == "__dict__" else part for n, part in named}
-
-
-def _without_slots(value: Any, attributes: dict[str, Any]) -> Any:
-    # The copy of a root model has them among its attributes, without a value.
-    state = {name: part for name, part in attributes.items() if name[:10] != "__pydantic"}
-    return _canonical_state(value, state)
+    # The copy of a root model of pydantic has such names without a value.
+    named = ((n, state[n]) for n in sorted(state) if n not in cached)
+    held = ((n, part) for n, part in named if part is not None or n[:2] != "__")
+    return {n: _canonical_state(value, part) if n == "__dict__" else part for n, part in held}
 
 
 @functools.lru_cache(1024)
@@ -369,10 +365,6 @@ def beside(value: Any) -> dict[str, Any]:
     return attributes
 
 
-def _exception(value: Any) -> Iterator[Any]:
-    yield from (*_instance(value), beside(value))
-
-
 def _figure(value: Any) -> Iterator[Any]:
     """A figure is its image, and what its parts hold: its pickle holds counters, and differs."""
     buffer = io.BytesIO()
@@ -397,13 +389,12 @@ def _member(value: Any) -> Iterator[Any]:
 
 def _artist(value: Any) -> Iterator[Any]:
     """A part of a figure, such as its axes, is the figure and which part of it."""
-    figure = value.get_figure()
-    if figure is None:
+    if value.figure is None:
         yield from _instance(value)
-        return
-    while (outer := figure.get_figure()) not in (None, figure):
-        figure = outer
-    yield figure, [part is value for part in figure.findobj()].index(True)
+    else:
+        # That of a figure in a figure is the outermost.
+        figure = value.figure.figure
+        yield figure, [part is value for part in figure.findobj()].index(True)
 
 
 # -- functions and classes ------------------------------------------------------------------
@@ -639,7 +630,7 @@ def _polars(value: Any) -> Iterator[Any]:
 _TIMES: Parts = lambda value: (str(value.dtype), value.asi8)  # noqa: E731
 LIBRARY_PARTS: dict[str, Parts] = {
     "ibis.BaseBackend": _source,
-    "matplotlib.FigureBase": _figure,
+    "matplotlib.Figure": _figure,
     "matplotlib.Artist": _artist,
     "numpy.MaskedArray": lambda v: (v.data, v.mask, v.fill_value),
     "numpy.ndarray": _array,
