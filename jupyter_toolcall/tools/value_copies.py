@@ -148,7 +148,7 @@ def _new_error(cls: Any, arguments: tuple[Any, ...]) -> BaseException:
 def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:
     """Give a copy its state, as pickle does, and its attributes."""
     state, attributes = contents
-    if hasattr(value, "__setstate__"):
+    if state is not None and hasattr(value, "__setstate__"):
         value.__setstate__(state)
         state = None
     for part in (*(state if type(state) is tuple else (state,)), attributes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import copy
+import ctypes
 import datetime
 import decimal
 import functools
@@ -126,6 +127,10 @@ class Fault(ValueError):
 
 class Prices(pd.Series):
     _metadata: ClassVar = ["unit"]
+
+
+class Pair(ctypes.Structure):
+    _fields_: ClassVar = [("x", ctypes.c_int), ("y", ctypes.c_int)]
 
 
 class Side(BaseModel):
@@ -273,6 +278,10 @@ def assign(name: str) -> Change:
     return lambda value: setattr(value, name, "changed")
 
 
+def assign_number(value: Any) -> None:
+    value.x = 9
+
+
 CHANGES: dict[str, tuple[Make, Change]] = {
     "list": (lambda: [1, [2]], lambda v: v[1].append(3)),
     "dict": (lambda: {"a": 1, "b": 2}, lambda v: v.update(a=v.pop("a"))),
@@ -296,6 +305,7 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "private of pydantic": (Recipe, assign("_seen")),
     "attrs": (lambda: Bowl([1]), grow("parts")),
     "named tuple": (lambda: Spot(1, [2]), grow("y")),
+    "structure of C": (lambda: Pair(1, 2), assign_number),
     "view": (lambda: np.arange(20)[::3], set_item(0, 9)),
     "masked": (lambda: np.ma.array([1, 2], mask=[False, True]), set_item(0, 9)),
     "array of objects": (lambda: np.array([[1], None], object), lambda v: v[0].append(2)),
