@@ -132,7 +132,7 @@ def _reduced_whole(value: Any, cls: type, attributes: dict[str, Any]) -> Any:
     if type(parts) is not tuple:
         return NotImplemented
     function, arguments, state, items, pairs = (*parts, *(None,) * 5)[:5]
-    if issubclass(cls, BaseException) and function is cls:
+    if pickled_by(cls).__module__ == "builtins" and issubclass(cls, BaseException):
         function, arguments = _new_error, (cls, arguments)
     return function, arguments, (state, attributes), items, pairs, _restore
 
