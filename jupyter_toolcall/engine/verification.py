@@ -157,14 +157,21 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
                 return f"{_where(was, cursor)} is rejected here{_NOT_RUN}"
             case Started(), Finished(outcome=Failed(message)):
                 return f"{_where(was, cursor)} cannot run here: {visible_text(message, 300)}"
-        if was.id != now.id:
-            difference = first_difference(to_json(was.event), to_json(now.event))
+        contents = _content(was), _content(now)
+        if contents[0] != contents[1]:
+            difference = first_difference(*contents)
             if isinstance(was.event, Started | Decided):
                 # Their digests tell a person nothing, but why these differ.
                 reasons = outdated_reasons(cursor.context, cursor.state).calls
                 difference = reasons.get(was.event.call_id, difference)
             return f"{_where(was, cursor)}: {difference}"
     return ""
+
+
+def _content(entry: Entry) -> Any:
+    """Return an event as JSON, without which rule let a call run: it ran the same without."""
+    event = entry.event
+    return to_json(replace(event, rule="") if isinstance(event, Started) else event)
 
 
 def _where(entry: Entry, cursor: Cursor) -> str:

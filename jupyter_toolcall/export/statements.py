@@ -337,7 +337,12 @@ def handed(draft: Draft, call: CallRecord, how: str) -> Iterator[Line]:
     """Yield what a call came to that does not run here: its result, as it was recorded."""
     comments = (visible_text(f"{line_of(call)} does not run here: {how}.", LONG),)
     if isinstance(call.outcome, events.Data):
-        yield Line(assigned([draft.result(call)], written(call.outcome.data)), comments)
+        to = draft.result(call)
+        try:
+            line = Line(assigned([to], written(call.outcome.data)))
+        except Unwritable as error:
+            line = _unwritten(draft, to, to, f"{to} was its result", error, "")
+        yield replace(line, comments=(*comments, *line.comments))
         return
     objects = (ref for ref in objects_of(call.outcome) if ref.producer not in draft.there)
     new = [ref for ref in objects if draft.wants_object(ref)]

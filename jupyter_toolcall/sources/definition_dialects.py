@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from jsonschema_rs import Draft202012Validator
+
+from ..core.interrupts import attempt
 from ..core.json_data import at_path
 
 Schema = Mapping[str, Any]
@@ -104,6 +107,11 @@ def _read_old_words(schema: dict[str, Any], note: Note) -> None:
     if re.match("#.", str(schema.get("$id"))):
         note("$id of a part is read as $anchor")
         schema["$anchor"] = schema.pop("$id")[1:]
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a text is a regular expression that can be checked here."""
+    return not attempt(Draft202012Validator, {"pattern": text})[1]
 
 
 def _read_type(schema: dict[str, Any], note: Note) -> None:

@@ -7,12 +7,12 @@ import functools
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 from ..core.errors import CallError
 from ..core.text import printable
-from .definition_dialects import at_pointer, current_schema
+from .definition_dialects import at_pointer, current_schema, is_pattern, mapped_schema
 from .definition_schema import schema_validator
 from .mcp_sdk import MAX_BYTES, Json
 
@@ -38,7 +38,8 @@ def readable_schema(schema: Json) -> dict[str, Any]:
     """Return the schema of a server, of any draft, as one of draft 2020-12.
 
     What is referred to by its place is made a definition, since it may move: `items` of another
-    draft become `prefixItems`, and a provider takes no choice at the top.
+    draft become `prefixItems`, and a provider takes no choice at the top. A pattern that JavaScript
+    alone reads is left to the server.
     """
     names: dict[str, str] = {}
     definitions: dict[str, Any] = {}
@@ -66,7 +67,12 @@ def readable_schema(schema: Json) -> dict[str, Any]:
     result = named(schema)
     if definitions:
         result["$defs"] = {**result.get("$defs", {}), **definitions}
-    return current_schema(result)
+    return cast(dict[str, Any], mapped_schema(current_schema(result), _without_foreign_pattern))
+
+
+def _without_foreign_pattern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    is_foreign = "pattern" in schema and not is_pattern(str(schema["pattern"]))
+    return {k: v for k, v in schema.items() if k != "pattern"} if is_foreign else schema
 
 
 def demand_declared(tool: str, result: Mapping[str, Any], schema: Json | None) -> None:

@@ -259,7 +259,9 @@ def _file_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
     pyproject = _read(folder / "pyproject.toml", tomllib.loads)
     table = _mapping(_mapping(_mapping(pyproject, "tool"), "jupyter-toolcall"), "mcp")
     yield from ((name, entry, "pyproject.toml") for name, entry in table.items())
-    servers = _mapping(_read(folder / ".mcp.json", _parse_json), "mcpServers")
+    file = _read(folder / ".mcp.json", _parse_json)
+    # VS Code calls them by the shorter name.
+    servers = _mapping(file, "mcpServers") or _mapping(file, "servers")
     yield from ((name, entry, ".mcp.json") for name, entry in servers.items())
 
 

@@ -250,7 +250,7 @@ def _sql_error(error: BaseException, names: Sequence[str]) -> CallError:
         hint = re.search(r"Did you mean \"(\w+)\"\?", text)
         line = line.partition(": ")[2] or line
         return CallError(f"{line} Did you mean {hint[1]}?" if hint else line)
-    if "HUGEINT" in text and name == "ConversionException":
+    if ("HUGEINT" in text or "INT128" in text) and name == "ConversionException":
         return CallError("an integer of the result is out of range for 64 bits")
     fits = f"a value does not fit ({name}); TRY_CAST(… AS …) gives NULL for such values"
     return CallError(_ERRORS.get(name, fits))

@@ -217,8 +217,10 @@ def frame_of_table(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
     bases = [base.__module__.partition(".")[0] for base in type(table).__mro__]
     library = next(LIBRARIES[base] for base in bases if base in LIBRARIES)
     columns = library.columns(table)
-    names = unique_names([column.name for column in columns])
-    columns = [replace(c, name=name) for c, name in zip(columns, names, strict=True)]
+    # A level of the index gives way to a column of its name.
+    by_right = sorted(columns, key=lambda column: column.place != "column")
+    names = dict(zip(by_right, unique_names([c.name for c in by_right]), strict=True))
+    columns = [replace(column, name=names[column]) for column in columns]
     frame = Frame(library, table, tuple(columns), withhold=withhold)
     if not withhold:
         return frame

@@ -21,7 +21,7 @@ from ..core.interrupts import attempt
 from ..tools.table_classes import AnyTable
 from .table_duckdb import run_sql
 from .table_frames import Frame, columns_of, json_cell, quoted, rows_to_show
-from .table_libraries import Column, numpy
+from .table_libraries import Column, arrow, numpy
 from .table_sql import relation_of
 
 if TYPE_CHECKING:
@@ -108,10 +108,18 @@ def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
     names = _OF_KIND.get(attempt(frame.kind, column)[0] or "", ())
     if not names:
         return stats
-    listed = ", ".join(f"{_STATISTICS[name]} AS {quoted(name)}" for name in names)
+    statistics = _STATISTICS | {"std": std_sql(frame, column, "c0")}
+    listed = ", ".join(f"{statistics[name]} AS {quoted(name)}" for name in names)
     relation = relation_of(frame, [column])
     (values,) = run_sql(f"SELECT {listed} FROM t", {"t": relation}).to_pylist()
     return stats | {name: json_cell(v) for name, v in values.items() if v is not None}
+
+
+def std_sql(frame: Frame, column: Column, sql: str) -> str:
+    """Return the SQL of a standard deviation. Large integers differ by less than a float shows."""
+    if frame.elsewhere is None and arrow().types.is_integer(frame.array(column).type):
+        sql = f"{sql}::HUGEINT - (SELECT min({sql}) FROM t)"
+    return f"stddev_samp({sql})"
 
 
 def value_counts(

@@ -22,6 +22,7 @@ from ..tools.table_classes import AnyTable
 from .table_duckdb import run_sql
 from .table_frames import Frame, columns_of, frame_of_table, quoted
 from .table_libraries import Column, arrow, kind_of, numpy, zone_of
+from .table_looks import std_sql
 from .table_sql import computed, query_elsewhere, query_tables, relation_of
 
 MOST_NEW_COLUMNS = 100
@@ -296,6 +297,9 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
             values = [decimal.Decimal(str(number)) for number in values]
         array = _query(f"SELECT {fill} AS x FROM t ORDER BY pos", frame, [column], values).column(0)
     except (CallError, decimal.InvalidOperation) as error:
+        if is_average:
+            advice = "an integer of it is no float without a loss; cast it to float first"
+            raise CallError(f"{column.name} has no {method}: {advice}") from None
         # SQL's own error names the functions of the query above.
         raise (error if value is None else unfit) from None
     new = frame.new_column(column.name, array, like=None if is_new_type else column)
@@ -376,6 +380,8 @@ def _aggregate_sql(frame: Frame, column: Column, how: str, sql: str) -> str:
         sql += "::INTEGER" * (kind == "bool") + "::DOUBLE" * (is_decimal and how == "median")
     if how == "first" and frame.elsewhere is not None:
         raise CallError("rows that are elsewhere have no order: there is no first of a group")
+    if how == "std" and kind == "number":
+        return std_sql(frame, column, sql)
     return _AGGREGATES.get(how, f"{how}({{}})").format(sql)
 
 

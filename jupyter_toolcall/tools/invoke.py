@@ -53,7 +53,7 @@ def error_text(error: BaseException) -> str:
     # `isinstance` would ask the exception for its `__class__`.
     if issubclass(type(error), CallError):
         return str(error)
-    lines = [_error_line(error), *itertools.islice(_member_lines(error), MEMBERS)]
+    lines = [_error_line(error), *itertools.islice(_inner_lines(error), MEMBERS)]
     return well_formed("\n".join(lines)[:4_000])
 
 
@@ -87,14 +87,28 @@ def _notes(error: BaseException) -> Iterator[str]:
         yield from (without_addresses(note) for note in notes if type(note) is str)
 
 
-def _member_lines(error: BaseException, indent: str = "") -> Iterator[str]:
-    """Yield a line for each error of a group, at any depth."""
-    if not issubclass(type(error), BaseExceptionGroup):
-        return
+def _inner_lines(
+    error: BaseException, indent: str = "", outer: tuple[int, ...] = ()
+) -> Iterator[str]:
+    """Yield a line for what an error was raised from, and for each error of a group."""
+    outer = (*outer, id(error))
+    # As Python shows them: `from None` says that there is none.
+    cause = _inside(error, BaseException, "__cause__")
+    is_shown = not _inside(error, BaseException, "__suppress_context__")
+    context = _inside(error, BaseException, "__context__") if is_shown else None
+    inner = [("caused by ", cause), ("while handling ", context)]
+    if issubclass(type(error), BaseExceptionGroup):
+        members = _inside(error, BaseExceptionGroup, "exceptions")
+        inner += [("- ", member) for member in members]
+    for mark, part in inner:
+        if part is not None and id(part) not in outer:
+            yield f"{indent}{mark}{shortened_text(' '.join(_error_line(part).split()), 400)}"
+            yield from _inner_lines(part, f"{indent}  ", outer)
+
+
+def _inside(error: BaseException, cls: type, name: str) -> Any:
     # A subclass may have a property of that name.
-    for member in vars(BaseExceptionGroup)["exceptions"].__get__(error):
-        yield f"{indent}- {shortened_text(' '.join(_error_line(member).split()), 400)}"
-        yield from _member_lines(member, f"{indent}  ")
+    return vars(cls)[name].__get__(error)
 
 
 def message_text(error: BaseException) -> str:

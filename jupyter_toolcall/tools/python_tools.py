@@ -39,6 +39,7 @@ from .tool import (
     tool_options,
 )
 from .tool_version import version_of
+from .value_copies import private
 
 Parameter = inspect.Parameter
 
@@ -251,7 +252,15 @@ _PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 def _by_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes all arguments as keywords, whatever kinds they are of."""
     # A function in a function has no pickle for a worker process.
-    return function if takes_keywords(function) else functools.partial(_call_by_position, function)
+    is_plain = takes_keywords(function) and not any(map(_can_change, _parameters(function, "")))
+    return function if is_plain else functools.partial(_call_by_position, function)
+
+
+def _can_change(parameter: Parameter) -> bool:
+    """Return whether a call could change a parameter's default, so that the next gets another."""
+    default = parameter.default
+    is_given = default is parameter.empty or isinstance(default, FieldInfo)
+    return not is_given and private(default)[0] is not default
 
 
 def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values: Any) -> Any:
@@ -259,6 +268,9 @@ def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values:
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()][len(receiver) :]
     bindings = inspect.BoundArguments(signature.replace(parameters=parameters), values)
+    for parameter in filter(_can_change, parameters):
+        if parameter.name not in values:
+            values[parameter.name] = private(parameter.default)[0]
     # A parameter before `*args` that was left out has its default.
     bindings.apply_defaults()
     return function(*receiver, *bindings.args, **bindings.kwargs)

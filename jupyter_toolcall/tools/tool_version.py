@@ -85,6 +85,8 @@ def names_in(code: CodeType) -> Mapping[str, Set[str]]:
             names[kind].add(last[begin])
         if {step.opname, step.argrepr} & _FORMATS or (kind and last[begin] in _TEXTS):
             names["members"].update(f".{name}" for name in _SHOWING)
+    if "globals" in names["variables"]:
+        names["variables"].update(name[1:] for name in names["members"])
     names["variables"].difference_update(code.co_freevars, code.co_cellvars)
     names["state"].update(names["assigned"] if code.co_name not in _MAKING else ())
     for inner in (part for part in code.co_consts if isinstance(part, CodeType)):

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.interrupts import attempt
-from .value_digests import NEW_OBJECT, deeply, is_frozen, is_local, reduced
+from .value_digests import beside, deeply, is_frozen, is_local, pickled_by, reduced
 
 
 def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
@@ -67,7 +67,7 @@ class _Copier(pickle.Pickler):
         """Return how a value is pickled that pickle does not know by itself."""
         if value is _shared_part:
             return NotImplemented
-        cls = type(value)
+        cls: Any = type(value)
         if issubclass(cls, _SHARED):
             return self._share(value)
         flags = getattr(value, "flags", None) if cls.__module__ == "numpy" else None
@@ -79,8 +79,13 @@ class _Copier(pickle.Pickler):
             if self.tolerant:
                 return self._share(value)
             raise TypeError(f"{cls.__name__} can't be copied")
+        hook = pickled_by(cls)
+        is_beside = (is_own or issubclass(cls, BaseException)) and hook is not object
+        if is_beside and not is_local(hook.__module__):
+            return _reduced_whole(value, cls, beside(value))
         if getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):
-            return _reduced_frozen(value)
+            # Its slots of a base pickle itself could not set.
+            return _reduced_whole(value, cls, {})
         if not self.tolerant:
             return _reduced_figure(value, cls)
         raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
@@ -121,15 +126,32 @@ def _refuses_copies(value: Any, cls: Any) -> bool:
     return not isinstance(finder, (type, ModuleType, type(None)))
 
 
-def _reduced_frozen(value: Any) -> Any:
-    """Reduce a frozen dataclass, whose slots of a base pickle itself could not set."""
-    parts = value.__reduce_ex__(5)
-    has_slots = type(parts) is tuple and parts[0] is NEW_OBJECT and type(parts[2]) is tuple
-    return (*parts[:5], _set_attributes) if has_slots else parts
+def _reduced_whole(value: Any, cls: type, attributes: dict[str, Any]) -> Any:
+    """Reduce a value together with attributes that pickle would leave out, or could not set."""
+    parts = reduced(value)
+    if type(parts) is not tuple:
+        return NotImplemented
+    function, arguments, state, items, pairs = (*parts, *(None,) * 5)[:5]
+    if pickled_by(cls).__module__ == "builtins" and issubclass(cls, BaseException):
+        function, arguments = _new_error, (cls, arguments)
+    return function, arguments, (state, attributes), items, pairs, _restore
 
 
-def _set_attributes(value: Any, state: tuple[Any, ...]) -> None:
-    for part in state:
+def _new_error(cls: Any, arguments: tuple[Any, ...]) -> BaseException:
+    """Make an error as its built-in base does: its own `__init__` may take other arguments."""
+    error: BaseException = cls.__new__(cls, *arguments)
+    base = next(base for base in cls.__mro__ if base.__module__ == "builtins")
+    base.__init__(error, *arguments)
+    return error
+
+
+def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:
+    """Give a copy its state, as pickle does, and its attributes."""
+    state, attributes = contents
+    if state is not None and hasattr(value, "__setstate__"):
+        value.__setstate__(state)
+        state = None
+    for part in (*(state if type(state) is tuple else (state,)), attributes):
         for name, attribute in (part or {}).items():
             object.__setattr__(value, name, attribute)
 

@@ -163,6 +163,9 @@ class _Digester(pickle.Pickler):
             return cls.__name__, sorted(map(self._digest, value))
         if id(value) not in self._parts:
             parts, raised = attempt(_parts, value)
+            if raised == "RecursionError" and sys.getrecursionlimit() < _DEEPEST:
+                # Its own code may need a deeper stack.
+                raise RecursionError
             if raised or parts is None:
                 self.is_whole, parts = False, [_class_name(cls), id(value)]
             self._parts[id(value)] = value, parts
@@ -209,11 +212,12 @@ def _parts_of_class(cls: type) -> Parts:
     for base in cls.__mro__:
         root = base.__module__.partition(".")[0]
         if root in _LIBRARIES and (parts := LIBRARY_PARTS.get(f"{root}.{base.__name__}")):
-            return parts
+            # A class of the notebook adds attributes, of which the library's pickle knows nothing.
+            return (lambda value: (*parts(value), beside(value))) if _local_bases(cls) else parts
     if cls in _BUILT_IN:
         return _BUILT_IN[cls]
     if issubclass(cls, enum.Enum):
-        return lambda value: (value._name_, value._value_)
+        return _member
     if hasattr(cls, "__content__"):
         return lambda value: (str(value.__content__()),)
     if issubclass(cls, type):
@@ -245,33 +249,50 @@ def _instance(value: Any) -> Iterator[Any]:
     function, arguments, state, items, pairs, setter = (*parts, *(None,) * 6)[:6]
     # The class is named already.
     yield [part for part in (function, *arguments) if part is not cls and part is not NEW_OBJECT]
-    yield _canonical_state(cls, state)
+    yield _canonical_state(value, state)
     yield [setter, items and list(items), pairs and list(pairs)]
+    if issubclass(cls, BaseException):
+        yield beside(value)
     if _local_bases(cls):
-        yield from (_constants(cls), _left_out(value, cls))
+        yield from (_constants(cls), _left_out(value, cls, state))
         if assigned := _assigned_properties(value, cls):
             yield assigned
 
 
-def _canonical_state(cls: type, state: Any) -> Any:
+def _canonical_state(value: Any, state: Any) -> Any:
     """Return the attributes in the order of their names, without what only spares a computation.
 
-    Which fields of a pydantic model were set is no content either.
+    Which fields of a pydantic model were set is no content either. Of another state than the
+    attributes, such as the items of a mapping, the order counts.
     """
     if type(state) is tuple:
-        return [_canonical_state(cls, part) for part in state]
+        return [_canonical_state(value, part) for part in state]
     if type(state) is not dict or not {*map(type, state)} <= {str}:
         return state
+    if not state:
+        return None
+    cls: Any = type(value)
+    names = _slots(cls) | getattr(value, "__dict__", {}).keys()
+    if not state.keys() <= names:
+        return state
     cached = _cached_properties(cls)
-    named = ((name, state[name]) for name in sorted(state) if name not in cached)
-    return {n: _canonical_state(cls, part) if n == "__dict__" else part for n, part in named}
+    # The copy of a root model of pydantic has such names without a value.
+    named = ((n, state[n]) for n in sorted(state) if n not in cached)
+    held = ((n, part) for n, part in named if part is not None or n[:2] != "__")
+    return {n: _canonical_state(value, part) if n == "__dict__" else part for n, part in held}
+
+
+@functools.lru_cache(1024)
+def _slots(cls: Any) -> frozenset[str]:
+    members = (item for base in cls.__mro__ for item in vars(base).items())
+    return frozenset(name for name, member in members if isinstance(member, _SLOTS))
 
 
 @functools.lru_cache(1024)
 def _cached_properties(cls: type) -> frozenset[str]:
     members = (member for base in cls.__mro__ for member in vars(base).items())
     names = (n for n, member in members if isinstance(member, functools.cached_property))
-    return frozenset((*names, "__pydantic_fields_set__"))
+    return frozenset((*names, "__pydantic_fields_set__", "_attrs_cached_hash"))
 
 
 def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
@@ -298,27 +319,82 @@ def attributes_of(value: Any) -> dict[str, Any]:
     state = object.__getstate__(value)
     parts = state if type(state) is tuple else (state,)
     attributes = {name: part[name] for part in parts if part for name in part}
-    canonical: dict[str, Any] = _canonical_state(type(value), attributes)
-    return canonical
+    canonical: dict[str, Any] | None = _canonical_state(value, attributes)
+    return canonical or {}
 
 
-def _left_out(value: Any, cls: Any) -> dict[str, Any]:
+_HOOKS = frozenset({"__reduce__", "__reduce_ex__", "__getstate__"})
+_reading = threading.local()
+
+
+@functools.lru_cache(4096)
+def pickled_by(cls: Any) -> Any:
+    """Return the class, or the base of it, that says how its values are pickled."""
+    return next(base for base in cls.__mro__ if not _HOOKS.isdisjoint(vars(base)))
+
+
+def _left_out(value: Any, cls: Any, state: Any) -> dict[str, Any]:
     """Return the attributes that a class of its own accord does not pickle, as far as readable."""
-    hooks = ("__reduce__", "__reduce_ex__", "__getstate__")
-    if all(getattr(cls, name) is getattr(object, name) for name in hooks):
+    # What is left out, such as a parent, may lead back to the value: it is read once.
+    if pickled_by(cls) is object or getattr(_reading, "left_out", False):
         return {}
-    # Such as a lock, which is why the class leaves it out.
-    state = _canonical_state(cls, getattr(value, "__dict__", {}))
-    return {name: content_digest(part) for name, part in state.items()}
+    parts = [part for part in (state if type(state) is tuple else (state,)) if type(part) is dict]
+    pickled = {name for part in parts for name in (*part, *(part.get("__dict__") or ()))}
+    attributes = attempt(attributes_of, value)[0] or {}
+    left = {n: part for n, part in attributes.items() if n not in pickled and n[:2] != "__"}
+    _reading.left_out = True
+    try:
+        # Such as a lock, which is why the class leaves it out.
+        return {name: content_digest(part) for name, part in left.items()}
+    finally:
+        _reading.left_out = False
+
+
+def beside(value: Any) -> dict[str, Any]:
+    """Return the attributes that a value has beside what an installed base of its class pickles."""
+    cls: Any = type(value)
+    attributes = dict[str, Any]()
+    if bases := _local_bases(cls):
+        # A class of pandas that lists its own metadata loses the name of a Series.
+        names = {"_name"}.union(*(assigned_names(base) | _slots(base) for base in bases))
+        every = (attempt(attributes_of, value)[0] or {}).items()
+        attributes = {n: part for n, part in every if n[0] != "_" or n in names}
+    chain = ("__cause__", "__context__", "__suppress_context__")
+    if isinstance(value, BaseException):
+        attributes.update((name, getattr(value, name)) for name in chain)
+    return attributes
 
 
 def _figure(value: Any) -> Iterator[Any]:
-    """A figure is its image: its pickle holds counters, and differs each time."""
+    """A figure is its image, and what its parts hold: its pickle holds counters, and differs."""
     buffer = io.BytesIO()
     value.savefig(buffer, format="png", metadata={"Software": None})
     yield buffer.getvalue()
-    artists: list[Any] = getattr(value, "findobj", list)()
-    yield [(a.get_gid(), a.get_url(), str(a.get_label())) for a in artists]
+    for artist in getattr(value, "findobj", list)():
+        yield str(artist.get_label())
+        yield [attempt(getattr(artist, name, str))[0] for name in _OF_ARTISTS]
+
+
+_OF_ARTISTS = [f"get_{name}" for name in ("gid", "url", "visible", "picker")]
+_OF_ARTISTS += [f"get_{name}" for name in ("xydata", "array", "offsets", "text", "xy")]
+
+
+def _member(value: Any) -> Iterator[Any]:
+    """A member of an enum is its name, and what its class gave it, which may change."""
+    yield from (value._name_, value._value_)
+    for name, part in sorted(vars(value).items()):
+        if name not in ("_name_", "_value_", "__objclass__", "_sort_order_"):
+            yield from (name, part)
+
+
+def _artist(value: Any) -> Iterator[Any]:
+    """A part of a figure, such as its axes, is the figure and which part of it."""
+    if value.figure is None:
+        yield from _instance(value)
+    else:
+        # That of a figure in a figure is the outermost.
+        figure = value.figure.figure
+        yield figure, [part is value for part in figure.findobj()].index(True)
 
 
 # -- functions and classes ------------------------------------------------------------------
@@ -458,6 +534,9 @@ _BUILT_IN: dict[type, Parts] = {
     types.CellType: _cell,
     types.MethodType: lambda value: (value.__self__, value.__func__),
     **dict.fromkeys(WRAPPERS, functions_in),
+    functools.partialmethod: lambda value: (value.func, value.args, value.keywords),
+    functools.singledispatchmethod: lambda value: (value.func, {**value.dispatcher.registry}),
+    type(functools.lru_cache(id)): lambda value: (value.__wrapped__, value.cache_parameters()),
     types.ModuleType: lambda value: () if is_local(value.__name__) else (value.__name__,),
 }
 
@@ -466,7 +545,7 @@ _BUILT_IN: dict[type, Parts] = {
 
 
 def _array(value: Any) -> Iterator[Any]:
-    yield value.dtype.str, repr(value.dtype), [*value.shape]
+    yield value.dtype.str, repr(value.dtype), dict(value.dtype.metadata or ()), [*value.shape]
     # The attributes that a subclass adds, such as a unit.
     yield getattr(value, "__dict__", None) or {}
     try:
@@ -485,7 +564,8 @@ def _frame(value: Any) -> Iterator[Any]:
 
 def _series(value: Any) -> Iterable[Any]:
     flags = bool(value.flags.allows_duplicate_labels)
-    return value.name, value.index, value.array, dict(value.attrs), flags
+    metadata = {name: getattr(value, name, None) for name in value._metadata}
+    return value.name, value.index, value.array, dict(value.attrs), metadata, flags
 
 
 def _index(value: Any) -> Iterable[Any]:
@@ -550,11 +630,17 @@ def _polars(value: Any) -> Iterator[Any]:
 _TIMES: Parts = lambda value: (str(value.dtype), value.asi8)  # noqa: E731
 LIBRARY_PARTS: dict[str, Parts] = {
     "ibis.BaseBackend": _source,
+    "matplotlib.Figure": _figure,
+    "matplotlib.Artist": _artist,
     "numpy.MaskedArray": lambda v: (v.data, v.mask, v.fill_value),
     "numpy.ndarray": _array,
+    # Which file it is a map of is no content: its copy is none.
+    "numpy.memmap": lambda value: _array(value.view(sys.modules["numpy"].ndarray)),
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
     "pandas.Index": _index,
+    # Its `uuid` is drawn by lot.
+    "pandas.StylerRenderer": lambda v: ({**attributes_of(v), "uuid": ""},),
     "pandas.Categorical": lambda v: (v.codes, v.categories, v.ordered),
     **{f"pandas.{name}Array": _TIMES for name in ("Datetime", "Timedelta", "Period")},
     "pandas.BaseStringArray": _texts,
@@ -594,8 +680,10 @@ def is_frozen(value: object) -> bool:
 def _is_frozen(value: Any, cls: Any) -> bool:
     # A column can be assigned to a DataFrame of Dask.
     is_query = library_elsewhere(value) in ("duckdb", "ibis")
-    if is_query or issubclass(cls, enum.Enum) or hasattr(cls, "__content__"):
+    if is_query or hasattr(cls, "__content__"):
         return True
+    if issubclass(cls, enum.Enum):
+        return all(map(is_frozen, _member(value)))
     if cls in (tuple, frozenset):
         return all(map(is_frozen, value))
     if not getattr(getattr(cls, "__dataclass_params__", None), "frozen", False):

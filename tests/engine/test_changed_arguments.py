@@ -20,6 +20,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Absent
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.value_store import SETTING
+from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.example_tools import notes_of, results, run_calls
 
@@ -240,6 +241,29 @@ def test_an_input_stays_as_it_was_and_what_a_call_changed_is_a_new_object_beside
     assert session["Dough#1"].grams == 100
     (call,) = session.calls
     assert call.changed == data.get("changed", {})
+
+
+@pytest.mark.parametrize(
+    ("default", "change"),
+    [
+        ([1], lambda salt: salt.append(2)),
+        ({"a": [1]}, lambda salt: salt["a"].append(2)),
+        (Dough(1), Dough.knead),
+        (array([1]), lambda salt: salt.fill(2)),
+    ],
+    ids=["list", "dict", "object", "array"],
+)
+def test_each_call_gets_a_default_of_its_own(default: Any, change: Any) -> None:
+    def season(salt: Any = default) -> bool:
+        """Change the default."""
+        seen.append(content_digest(salt))
+        change(salt)
+        return salt is default
+
+    seen = [content_digest(default)]
+    session = run_calls(season, calls=[("season", {}), ("season", {})])
+    assert [call.result for call in session.calls] == [False, False]
+    assert seen == [content_digest(default)] * 3
 
 
 def test_each_changed_argument_is_an_object_wherever_it_stands_in_the_arguments() -> None:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Session
+from jupyter_toolcall import Rule, Session, Toolbox
 from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
@@ -41,7 +42,7 @@ class Bakery:
         self.ran: list[str] = []
         self.today = 1
 
-    def session(self, approve: str = "all") -> Session:
+    def session(self, approve: Any = "all") -> Session:
         def mix(grams: int) -> Dough:
             """Mix dough."""
             self.ran.append("mix")
@@ -108,6 +109,15 @@ def test_whatever_a_person_decided_is_verified(verdicts: list[Any]) -> None:
             answer = Dough(7) if call.tool in ("mix", "rise") else 7
             session.decide(call, verdict, result=answer).run()
     assert session.verify(), str(session.verify())
+
+
+def test_which_rule_let_a_call_run_is_no_divergence(tmp_path: Path) -> None:
+    bakery = Bakery()
+    session = bakery.session([Rule("*", "run")])
+    session.save(tmp_path / "s.jsonl")
+    tools = [tool for tool in session.cursor.context.toolbox if tool.name != "save"]
+    loaded = Session.load(tmp_path / "s.jsonl", Toolbox(*tools), approve="all")
+    assert loaded.verify(), str(loaded.verify())
 
 
 def test_what_came_out_otherwise_is_told_by_type_with_what_follows_from_it(

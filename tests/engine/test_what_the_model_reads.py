@@ -67,6 +67,18 @@ def test_notes_that_were_added_to_an_error_follow_its_message(notes: list[str]) 
     assert error_text(error).splitlines() == ["ValueError: too long", *notes]
 
 
+def test_what_an_error_was_raised_from_is_read_as_python_shows_it() -> None:
+    error = RuntimeError("no price")
+    error.__cause__ = ExceptionGroup("both", [KeyError("shop"), ValueError("line 7")])
+    error.__context__ = error.__cause__.__cause__ = error
+    below = ["  - KeyError: 'shop'", "  - ValueError: line 7"]
+    lines = ["RuntimeError: no price", "caused by ExceptionGroup: both (2 sub-exceptions)", *below]
+    assert error_text(error).splitlines() == lines
+    handled = ValueError("no number")
+    handled.__context__ = KeyError("shop")
+    assert error_text(handled).endswith("\nwhile handling KeyError: 'shop'")
+
+
 class Bare:
     pass
 

@@ -197,6 +197,10 @@ def test_a_request_to_a_person_or_a_server_is_said_to_be_no_python() -> None:
     path = exported(session)
     assert "# 1 book(city='Bronx') does not run here: you gave its result." in path.read_text()
     assert run(path)["result_1"] == {"room": 5}
+    # One that is too long for a script is to be filled in.
+    session = Session(Toolbox(book), Scripted([("book", {"city": "Bronx"})]), scheme="flat")
+    session.tell("A room.").decide("call_1", "answer", result="x" * 90_000)
+    assert "write it here" in exported(session).read_text()
 
 
 def test_a_definition_with_an_action_is_a_call_of_its_function() -> None:

@@ -192,11 +192,12 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(folder: Path, text: str) -
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize(("begin", "end"), [("", ""), ("// mine, not https://x.test\n", ",")])
+@pytest.mark.parametrize("key", ["mcpServers", "servers"])
 def test_a_file_of_servers_is_read_as_editors_write_it(
-    folder: Path, capsys: pytest.CaptureFixture[str], encoding: str, begin: str, end: str
+    folder: Path, capsys: pytest.CaptureFixture[str], encoding: str, begin: str, end: str, key: str
 ) -> None:
     servers = json.dumps({"command": "x", "args": ["// is no comment, }"]})
-    text = f'{begin}{{"mcpServers": {{"pantry": {servers}{end} /* the last */ }}{end}}}'
+    text = f'{begin}{{"{key}": {{"pantry": {servers}{end} /* the last */ }}{end}}}'
     (folder / ".mcp.json").write_text(text, encoding=encoding)
     line(folder, "mcp")
     assert "pantry: not started" in capsys.readouterr().out

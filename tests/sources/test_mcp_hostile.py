@@ -22,7 +22,7 @@ from jupyter_toolcall.core.errors import DefinitionError, ToolcallError
 from jupyter_toolcall.sources.definition_schema import schema_validator
 from jupyter_toolcall.sources.mcp_connection import connections
 from tests.standin import hostile_mcp
-from tests.standin.hostile_mcp import ODD_TOOLS, TEXT_OF_ORDERS, text
+from tests.standin.hostile_mcp import ODD_PATTERNS, ODD_TOOLS, PATTERNS, TEXT_OF_ORDERS, text
 from tests.standin.web import Answer, Asked, Web
 
 TRACES = ("Traceback", "pydantic", "httpx2", "anyio", "TaskGroup", "Error:", "\n", "\x1b", "\u202e")
@@ -242,6 +242,18 @@ def test_a_tool_that_is_none_hides_no_other_and_is_named_in_a_warning(
     assert session.calls[0].result == "pong"
     for warning in caught:
         one_line(str(warning.message))
+
+
+@pytest.mark.parametrize(("name", "text"), [*zip(ODD_PATTERNS, PATTERNS.values(), strict=True)])
+def test_a_pattern_that_cannot_be_read_here_is_left_to_the_server(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    with address_of("http", f"odd:{name}", tmp_path) as address:
+        tools = from_mcp(address)
+        model = Scripted([("odd", {"a": text}), "Done."])
+        session = Session(tools, model, scheme="flat", approve="all").tell("Go.")
+    assert tools.names == ("ping", "odd")
+    assert session.calls[0].status == "succeeded"
 
 
 @pytest.mark.parametrize(

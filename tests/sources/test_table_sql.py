@@ -126,6 +126,10 @@ def test_integer_doubled_and_nested_names_can_be_named() -> None:
     assert derived[("sum", "")].tolist() == [3]
     chosen = tools.select_columns(derived, ["sum", "a.y"])
     assert chosen.columns.tolist() == [("sum", ""), ("a", "y")]
+    named = pd.DataFrame({"day": [1, 2], "index": [3, 4]}, index=pd.Index([5, 6], name="day"))
+    assert [*tools.schema(named)["columns"]] == ["day_2", "day", "index"]
+    assert tools.filter_rows(named, "day = 2 AND day_2 = 6").index.tolist() == [6]
+    assert tools.sort_rows(named.rename_axis(["index"]), ["index"])["day"].tolist() == [1, 2]
     wide = levels.set_axis(pd.MultiIndex.from_tuples([(1, 2)], names=["i", "j"]))
     assert tools.select_columns(wide, ["i"]).shape == (1, 0)
 
@@ -250,6 +254,18 @@ def test_a_value_of_another_type_fills_nothing_in_and_changes_no_type(
     for method in ("forward", "value"):
         filled = tools.fill_missing(holed, ["x"], method, cell if method == "value" else None)
         assert rows(filled) == rows(table(engine, {"x": [cell, cell]}))
+
+
+def test_integers_that_no_float_holds_are_computed_exactly_or_refused() -> None:
+    value = pl.DataFrame(
+        {"g": 1, "x": [2**64 - 1, 2**64 - 3, None]}, schema_overrides={"x": pl.UInt64}
+    )
+    assert tools.aggregate(value, ["g"], {"x": "std"})["x_std"].to_list() == [pytest.approx(2**0.5)]
+    assert tools.describe(value)["columns"]["x"]["std"] == pytest.approx(2**0.5)
+    with pytest.raises(CallError, match=r"x has no mean: .*; cast it to float first"):
+        tools.fill_missing(value, ["x"], "mean")
+    with pytest.raises(CallError, match="an integer of the result is out of range for 64 bits"):
+        tools.aggregate(value, ["g"], {"x": "sum"})
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -130,10 +130,15 @@ ODD_TOOLS: dict[str, Any] = {
     "bad-type": schema(properties={"a": {"type": "wish"}}),
     "bad-properties": schema(properties=["a"]),
     "bad-reference": schema(properties={"a": {"$ref": "http://127.0.0.1:9/x.json"}}),
-    "bad-pattern": schema(properties={"a": {"type": "string", "pattern": "("}}),
     "bad-description": {**TOOL, "name": "odd", "description": {"en": "x"}},
 }
 """What stands in a list of tools beside a good one."""
+PATTERNS = {"(": "x", "^[^]*$": "x\n", r"^(?<a>x)\k<a>$": "xx", r"^[\w-.]+$": "x-.y"}
+"""Patterns of JavaScript, or of nobody, and a text that a server would take."""
+ODD_PATTERNS = {
+    f"pattern-{number}": schema(properties={"a": {"type": "string", "pattern": pattern}})
+    for number, pattern in enumerate(PATTERNS)
+}
 
 NAMES = [
     "../../etc/passwd",
@@ -215,7 +220,7 @@ BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     ),
     **{
         f"odd:{name}": lambda tool=tool: listing(TOOL, tool)  # type: ignore[misc]
-        for name, tool in ODD_TOOLS.items()
+        for name, tool in {**ODD_TOOLS, **ODD_PATTERNS}.items()
     },
 }
 

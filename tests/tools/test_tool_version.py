@@ -216,7 +216,7 @@ REACHED = """
     CONF, CLIENTS = {"to": "Ann"}, [Client()]
     DAY, WORD, ROW = datetime.date(2026, 1, 1), re.compile("a"), np.arange(3)
     FIRST = operator.itemgetter(0)
-    helper = lambda: 1
+    helper = finder = lambda: 1
 
     @functools.singledispatch
     def by_type(x): return 0
@@ -230,7 +230,7 @@ REACHED = """
 
     def tool_by_text(x):
         import a_notebook
-        return getattr(a_notebook, "hel" + "per")()
+        return getattr(a_notebook, "hel" + "per")() + globals()["finder"]()
 """
 
 
@@ -242,13 +242,13 @@ REACHED = """
         *("Inner.go = lambda self: 2", "Client.send = lambda self: 2", "make = lambda: 2"),
         *("DAY = datetime.date(2027, 1, 1)", "WORD = re.compile('b')", "ROW[0] = 7"),
         *("FIRST = operator.itemgetter(1)", "by_type.register(int, lambda x: 1)"),
-        # A text beside `getattr` may be a name.
-        *("math.floor = lambda text: 'Eve'", "helper = lambda: 2"),
+        # A text beside `getattr` or `globals` may be a name.
+        *("math.floor = lambda text: 'Eve'", "helper = lambda: 2", "finder = lambda: 2"),
     ],
 )
 def test_a_tool_is_another_once_anything_that_it_reaches_is_changed(change: str) -> None:
     space = notebook(REACHED)
-    tool = space["tool_by_text" if "helper" in change else "tool"]
+    tool = space["tool_by_text" if change[:6] in ("helper", "finder") else "tool"]
     before = fingerprint(tool)
     exec(change, space)
     assert fingerprint(tool) != before

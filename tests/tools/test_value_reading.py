@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import copy
+import ctypes
 import datetime
 import decimal
 import functools
@@ -12,13 +13,14 @@ import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
@@ -109,6 +111,52 @@ class Words(list[str]): ...
 class Sheet(pd.DataFrame): ...
 
 
+class Column(pl.DataFrame): ...
+
+
+class Metres(np.ndarray[Any, Any]): ...
+
+
+class Fault(ValueError):
+    __slots__ = ("cell",)
+
+    def __init__(self, text: str, cell: list[int]) -> None:
+        super().__init__(text)
+        self.cell = cell
+
+
+class Prices(pd.Series):
+    _metadata: ClassVar = ["unit"]
+
+
+class Pair(ctypes.Structure):
+    _fields_: ClassVar = [("x", ctypes.c_int), ("y", ctypes.c_int)]
+
+
+class Side(BaseModel):
+    """A part of a tree whose parts know their parent."""
+
+    parts: list[Side] = []
+    whole: Side | None = None
+
+
+class Store:
+    """A class that is pickled as the items that it holds."""
+
+    def __init__(self, **items: int) -> None:
+        self.items = items
+
+    def __getstate__(self) -> dict[str, int]:
+        return self.items
+
+    def __setstate__(self, items: dict[str, int]) -> None:
+        self.items = items
+
+
+class Mark(Enum):
+    TAGS = ([1],)
+
+
 class Way(Enum):
     UP = 1
     DOWN = 2
@@ -144,14 +192,38 @@ def leaf() -> Leaf:
     return made
 
 
+def noted(value: Any, **attributes: Any) -> Any:
+    """Return a value with attributes of which its library knows nothing."""
+    for name, attribute in attributes.items():
+        object.__setattr__(value, name, attribute)
+    return value
+
+
+def caused() -> Fault:
+    made = Fault("a", [1])
+    made.__cause__ = KeyError([2])
+    return made
+
+
+def side() -> Side:
+    inner = Side()
+    inner.whole = Side(parts=[inner])
+    return inner
+
+
+def memory_map() -> Any:
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, "i4", "w+", shape=3)
+
+
 def ring(*items: int) -> list[Any]:
     made: list[Any] = [*items]
     made.append(made)
     return made
 
 
-def deep() -> list[Any]:
-    return functools.reduce(lambda value, _: [value], range(5_000), [1])
+def deep(hold: Callable[[Any], Any]) -> Any:
+    return functools.reduce(lambda value, _: hold(value), range(5_000), hold([1]))
 
 
 def closure(n: int) -> Callable[[], int]:
@@ -166,9 +238,13 @@ def constant(n: int) -> type:
     return type("Rate", (), {"rate": n, "__module__": __name__})
 
 
-def plot() -> Figure:
+def memoized(n: int) -> Any:
+    return functools.lru_cache(closure(n))
+
+
+def plot(first: float = 1) -> Figure:
     figure = Figure()
-    figure.subplots().plot([1, 2])
+    figure.subplots().plot([first, 2])
     return figure
 
 
@@ -202,6 +278,10 @@ def assign(name: str) -> Change:
     return lambda value: setattr(value, name, "changed")
 
 
+def assign_number(value: Any) -> None:
+    value.x = 9
+
+
 CHANGES: dict[str, tuple[Make, Change]] = {
     "list": (lambda: [1, [2]], lambda v: v[1].append(3)),
     "dict": (lambda: {"a": 1, "b": 2}, lambda v: v.update(a=v.pop("a"))),
@@ -225,6 +305,7 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "private of pydantic": (Recipe, assign("_seen")),
     "attrs": (lambda: Bowl([1]), grow("parts")),
     "named tuple": (lambda: Spot(1, [2]), grow("y")),
+    "structure of C": (lambda: Pair(1, 2), assign_number),
     "view": (lambda: np.arange(20)[::3], set_item(0, 9)),
     "masked": (lambda: np.ma.array([1, 2], mask=[False, True]), set_item(0, 9)),
     "array of objects": (lambda: np.array([[1], None], object), lambda v: v[0].append(2)),
@@ -250,7 +331,18 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "figure": (plot, lambda v: v.axes[0].plot([2, 1])),
     "a tree with parents": (lambda: Node("r", Node("a"), Node("b")), lambda v: v.children.pop()),
     "holds itself": (lambda: ring(1), set_item(0, 5)),
-    "5,000 deep": (deep, lambda v: v.append(1)),
+    "5,000 deep": (lambda: deep(lambda v: [v]), lambda v: v.append(1)),
+    "5,000 objects deep": (lambda: deep(lambda v: Plain(a=v)), assign("a")),
+    "attribute of an array": (lambda: noted(np.arange(2).view(Metres), unit=[1]), grow("unit")),
+    "attribute of polars": (lambda: noted(Column({"a": [1]}), notes=[1]), grow("notes")),
+    "attribute of a table": (lambda: noted(Sheet({"a": [1]}), notes=[1]), grow("notes")),
+    "cause and slots of an error": (caused, grow("cell")),
+    "cause of an error": (caused, lambda v: v.__cause__.args[0].append(3)),
+    "pydantic, holds itself": (side, lambda v: v.whole.parts.append(Side())),
+    "metadata of a column": (lambda: noted(Prices([1, 2]), unit=["EUR"]), grow("unit")),
+    "styled table": (lambda: table().style, lambda v: v.hide()),
+    "memory map": (memory_map, set_item(0, 9)),
+    "a part of a figure": (lambda: plot().axes[0], lambda v: v.plot([2, 1])),
     "a hostile class": (Hostile, assign("n")),
     "cached property": (lambda: Circle(2.0), grow("r")),
     "an assigned cached property": (lambda: Circle(2.0), assign("area")),
@@ -258,6 +350,7 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "moments": (lambda: [datetime.date(2026, 1, 1), decimal.Decimal("1.0")], lambda v: v.pop()),
 }
 """Values that are made anew, and a change of each."""
+HOLD_THEMSELVES = ("a tree with parents", "holds itself", "pydantic, holds itself")
 READ: dict[str, Callable[[Any], object]] = {
     "cached property": lambda v: v.area,
     "table": lambda v: (v["a"], v.describe(), v.index.is_unique, v.columns.get_loc("b")),
@@ -277,7 +370,7 @@ def test_equal_content_has_one_digest_and_a_copy_is_private(name: str) -> None:
     assert content_of(make()) == content
     # Whatever is shared inside, except in what holds itself.
     shares = content_digest([value, value]) == content_digest([value, make()])
-    assert shares != (name in ("a tree with parents", "holds itself"))
+    assert shares != (name in HOLD_THEMSELVES)
     copied, is_whole = private(value)
     assert is_whole
     assert copied is not value
@@ -372,6 +465,10 @@ def test_other_content_has_another_digest(one: Any, other: Any) -> None:
         (array.array("i", [1]), array.array("f", [1])),
         (memoryview(b"abcd"), memoryview(b"abcd").cast("B", (2, 2))),
         *(([1] * 2_000, [True] * 2_000), ([1] * 2_000, (1,) * 2_000)),
+        *((Store(a=1, b=2), Store(b=2, a=1)), (plot(), plot(1 + 1e-9))),
+        (memoized(1), memoized(2)),
+        (functools.partialmethod(int, 1), functools.partialmethod(int, 2)),
+        (functools.partial(dict, a=1, b=2), functools.partial(dict, b=2, a=1)),
         (functools.partial(int, base=2), functools.partial(int, base=8)),
         (re.compile("a"), re.compile("a", re.I)),
         *((np.arange(6), np.arange(6).reshape(2, 3)), (np.arange(6), np.arange(6.0))),
@@ -423,6 +520,18 @@ def test_what_a_class_changes_by_itself_is_no_content_of_its_instances() -> None
     before = content_digest(counted)
     Counted()
     assert content_digest(counted) == before
+
+
+def test_models_in_models_are_read_once() -> None:
+    value = functools.reduce(lambda inner, _: Side(parts=[inner]), range(60), Side())
+    assert content_digest(value) != ""
+
+
+def test_a_member_of_an_enum_that_changes_is_another_value() -> None:
+    before = content_of([Mark.TAGS])
+    assert private(Mark.TAGS) == (Mark.TAGS, False)
+    Mark.TAGS.value[0].append(2)
+    assert content_of([Mark.TAGS]) != before
 
 
 def test_a_value_that_shares_much_is_read_in_the_time_of_its_parts() -> None:
@@ -527,7 +636,7 @@ def test_a_read_only_copy_shares_memory_and_has_the_same_content(library: Any) -
     assert content_of(copied) == content_of(value)
 
 
-@pytest.mark.parametrize("value", [1, (1, "a"), Leaf(), Way.UP])
+@pytest.mark.parametrize("value", [1, (1, "a"), Leaf(), Way.UP, kitchen.Sink()])
 @pytest.mark.parametrize("changing", [leaf(), Branch(), [1], ([],), Plain()], ids=type)
 def test_only_what_cannot_change_needs_no_copy(value: Any, changing: Any) -> None:
     assert (is_frozen(value), is_frozen(changing)) == (True, False)
