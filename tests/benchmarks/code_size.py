@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_298,
-    "core + engine + session": 8_305,
-    "tools": 3_550,
-    "sources": 6_000,
+    "core + engine + session": 8_318,
+    "tools": 3_650,
+    "sources": 6_020,
     "jupyter": 4_295,
-    "view": 1_962,
+    "view": 1_973,
     "models": 2_021,
-    "export": 2_709,
+    "export": 2_714,
     "compare": 1_843,
     "schemes": 1_498,
     "teaching + evaluation": 1_990,
     "storage": 998,
     "rules, budgets, origins, previews": 1_595,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_491,
+    "all": 38_640,
     "Python files": 257,
-    "Python tests": 49_617,
-    "TypeScript": 12_131,
+    "Python tests": 49_780,
+    "TypeScript": 12_198,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
