@@ -26,7 +26,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import waiting_calls
 from ..engine.person_model import Phase, Written
-from ..engine.replay import advance
+from ..engine.replay import advance, why_next_runs
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
@@ -47,9 +47,10 @@ PROGRESS = 200
 TICK = 0.04
 """Seconds between two looks into the inbox."""
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
-SAME_AGAIN = t("Replayed: everything came out as it was recorded.")
+SAME_AGAIN = t("Everything came out as it was recorded, so there is no new branch.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
 NEW_BRANCH = t("Replay: it continues on a new branch, since a call changed or ran again.")
+ENDED_APART = t("This run came out otherwise than the one before. Compare shows where.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
@@ -156,7 +157,9 @@ class PanelController:
                 pause = self._pause() if self._paused else self._step(publish=continues)
                 continues = False
                 if pause == "done":
-                    detail = SAME_AGAIN if self._recorded_head == self.session.head else ""
+                    is_same = self._recorded_head == self.session.head
+                    ending = SAME_AGAIN if is_same else ENDED_APART
+                    detail: str = ending if self._recorded_head else ""
                     self._recorded_head = ""
                     self.publish("finished", detail=detail, transient=self._repeated())
                 elif pause:
@@ -272,9 +275,10 @@ class PanelController:
                 status, detail = t("Waiting for the model"), NO_REPLY
             case _:
                 phase, status = "ready", t("Ready for the next step")
-                if head := self._recorded_head:
+                if (head := self._recorded_head) and cursor.replay_queue.next() is not None:
                     path = {entry.id for entry in cursor.context.journal.path(head)}
-                    detail = SAME_SO_FAR if cursor.head in path else NEW_BRANCH
+                    so_far = SAME_SO_FAR if cursor.head in path else NEW_BRANCH
+                    detail = joined(" ", filter(None, (so_far, why_next_runs(cursor))))
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)
@@ -377,8 +381,8 @@ class PanelController:
                 self.session = apply_command(self.session, command)
                 self._publish_again()
             case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
-                is_replay = isinstance(command, commands.Replay)
-                self._recorded_head = self.session.head if is_replay else ""
+                is_again = isinstance(command, commands.Replay | commands.Fork)
+                self._recorded_head = self.session.head if is_again else ""
                 self.session, self._paused = apply_command(self.session, command), True
                 return True
             case commands.Say(text, calls):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,7 +12,13 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped
 from jupyter_toolcall.jupyter.panel import Panel
-from jupyter_toolcall.jupyter.panel_controller import SAME_AGAIN, SAME_SO_FAR, PanelController
+from jupyter_toolcall.jupyter.panel_controller import (
+    ENDED_APART,
+    NEW_BRANCH,
+    SAME_AGAIN,
+    SAME_SO_FAR,
+    PanelController,
+)
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.view.contract import Delta, Exported, Notice, Refused, Rows, Shown, Whole
 
@@ -197,6 +204,44 @@ def test_a_step_is_one_call_of_a_run_or_of_its_replay(approve: str) -> None:
         assert not any(call.why or call.warning or call.status == "proposed" for call in calls)
         obeyed(drive, {"type": "step"})
     assert (drive.session.head, len(drive.session.journal)) == (end, length)
+
+
+@dataclass
+class Crate:
+    """A crate with what was packed into it."""
+
+    content: str
+
+    def pack(self) -> Crate:
+        """Pack it for the recipient."""
+        return Crate(f"{self.content} {RECIPIENT['to']}")
+
+
+def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another_input_as_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turns = [("Crate_pack", {"Crate": "Crate#1"}), ("Crate_pack", {"Crate": "Crate#2"})]
+    inputs = {"crate": Crate("of")}
+    drive, _ = seated(*turns, tool=Crate, inputs=inputs, approve="all", stepping=True)
+    obeyed(drive, {"type": "run"})
+    monkeypatch.setitem(RECIPIENT, "to", "eve")
+    obeyed(drive, {"type": "replay", "call": "call_1"})
+    for number, so_far in enumerate((SAME_SO_FAR, NEW_BRANCH), 1):
+        change = "Crate_pack uses what was changed: RECIPIENT"
+        detail = f"{so_far} The next step runs call {number} (Crate_pack): {change}."
+        rows = drive.whole()
+        assert rows.session[0].detail == detail
+        assert [row.same != "" for row in rows.calls if row.branch and row.step == 2] == [False]
+        obeyed(drive, {"type": "step"})
+    assert drive.whole().session[0].detail == ENDED_APART
+    assert drive.session["Crate#3"].content == "of eve eve"
+
+
+def test_a_fork_that_comes_out_as_it_was_recorded_says_so() -> None:
+    drive, _ = seated(("double", {"number": 1}), ("double", {"number": 2}), approve="all")
+    head = drive.session.head
+    obeyed(drive, {"type": "fork", "call": "call_1"}, {"type": "run"})
+    assert (drive.whole().session[0].detail, drive.session.head) == (SAME_AGAIN, head)
 
 
 def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:

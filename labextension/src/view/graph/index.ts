@@ -98,6 +98,8 @@ export class Graph {
   private _asked = '0 ';
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
+  /** They have moved the pointer in it: one that rests where the panel appears holds nothing. */
+  private _isPointed = false;
   private _shownGraph: GraphRow | null = null;
   /** What follows once neither pointer nor focus is in the graph. */
   private _whenLeft: (() => void) | null = null;
@@ -125,7 +127,13 @@ export class Graph {
       if (spot) this._focusedKey = spot.key;
       this._markNodes();
     });
-    for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, () => this._drawWhenLeft());
+    listen(this._canvas, 'pointermove', ({ movementX, movementY }) => {
+      this._isPointed ||= movementX !== 0 || movementY !== 0;
+    });
+    for (const left of ['pointerleave', 'focusout'] as const) listen(this._canvas, left, ({ type }) => {
+      this._isPointed &&= type === 'focusout';
+      this._drawWhenLeft();
+    });
   }
 
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
@@ -194,7 +202,7 @@ export class Graph {
   private _calmDrawing(next: ViewState): Drawing {
     const { graph } = next.model;
     const shown = this._shownGraph;
-    const isHeld = !this._isReleased && (hasFocus(this._svg) || this._svg.matches(':hover'));
+    const isHeld = !this._isReleased && (hasFocus(this._svg) || this._isPointed);
     const isAsked = shown === null || graph.until !== shown.until || graph.selected !== shown.selected;
     if (isAsked || !isHeld || graph.nodes.length === 0) {
       this._shownGraph = graph;
