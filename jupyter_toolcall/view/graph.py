@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 
 from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
@@ -65,7 +65,9 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
     try:
         whole = placed(graph) if graph.nodes else graph
         is_chain = not any(node.muted for node in graph.nodes)
-        return _in_rows(whole, PANEL, 3 * PAGE, CHAIN) if is_chain else whole
+        # Rows that are twice as wide as they are high together are seen largest as a whole.
+        row = min(max(PANEL, sqrt(2 * whole.width * whole.height)), 2 * PANEL)
+        return _in_rows(whole, row, 3 * PAGE, CHAIN) if is_chain else whole
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
 

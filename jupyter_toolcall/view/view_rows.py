@@ -234,7 +234,7 @@ class ViewRows:
         """Add the rows of other branches, each with the row that it is drawn as now."""
         same = same_rows([*self.branch_views.values()]) if self._sides else {}
         # A call that a replay repeats next stands once, with what comes after it.
-        repeated = self._repeated_rows(rows.calls, same)
+        repeated = self._repeated_rows(rows.calls)
         same = {row: repeated.get(drawn, drawn) for row, drawn in same.items()} | repeated
         calls, objects = [*rows.calls], [*rows.objects]
         for side in self._sides:
@@ -242,13 +242,9 @@ class ViewRows:
             objects += [replace(row, same=same.get(row.id, "")) for row in side.objects]
         return replace(rows, calls=(*calls,), objects=(*objects,))
 
-    def _repeated_rows(self, calls: Sequence[CallRow], same: Mapping[str, str]) -> dict[str, str]:
+    def _repeated_rows(self, calls: Sequence[CallRow]) -> dict[str, str]:
         """Return the rows of calls of other branches that the shown branch comes to next, by id,
-        and the row of the same call on the shown branch: one that takes the same objects."""
-
-        def drawn_uses(row: CallRow) -> list[tuple[str, str]]:
-            return [(use.parameter, same.get(use.object, use.object)) for use in row.uses]
-
+        and the row of the same call on the shown branch: it would run exactly the same."""
         coming = {row.call: row for row in calls if row.call in self.branch_views[""].state.open}
         return {
             row.id: repeats.id
@@ -256,8 +252,7 @@ class ViewRows:
             for row in side.calls
             if (repeats := coming.get(row.call)) is not None
             and row.status == "succeeded"
-            and row.arguments == repeats.arguments
-            and drawn_uses(row) == drawn_uses(repeats)
+            and row.approval_digest == repeats.approval_digest != ""
             and (row.object == row.id) == (repeats.object == repeats.id)
         }
 
