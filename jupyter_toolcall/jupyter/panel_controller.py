@@ -298,6 +298,9 @@ class PanelController:
         kind = message.get("type") if isinstance(message, dict) else ""
         if kind == "hello":
             self.greet()
+        elif kind == "stop" and not self.busy and self._recorded_head:
+            # Who stops a replay, or a fork that has not run, goes back to where it began.
+            self.inbox.append({"type": "checkout", "branch": self._recorded_head})
         elif kind == "stop" and not self.busy:
             self.publish("stopped")
         else:
@@ -381,7 +384,7 @@ class PanelController:
                 self.session = apply_command(self.session, command)
                 self._publish_again()
             case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
-                is_again = isinstance(command, commands.Replay | commands.Fork)
+                is_again = isinstance(command, (commands.Replay, commands.Fork))
                 self._recorded_head = self.session.head if is_again else ""
                 self.session, self._paused = apply_command(self.session, command), True
                 return True

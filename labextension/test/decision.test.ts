@@ -227,7 +227,7 @@ test('what came of Fork from here and Replay from here is said below the buttons
   it.click('Fork from here');
   it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
   const answer = (): string => it.all('.tc-acts .tc-else').map(one => one.textContent).join();
-  assert.equal(answer(), 'New branch after call 3. The model continues from here.Run the next stepRun to the end');
+  assert.equal(answer(), 'New branch after call 3. The model continues from here.Run the next stepRun to the endGo back');
   it.all('.tc-acts .tc-else button')[1]?.click();
   assert.deepEqual(it.sent.at(-1), { type: 'run' });
   it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));

@@ -21,7 +21,7 @@ LIMITS = {
     "core + engine + session": 8_331,
     "tools": 3_650,
     "sources": 6_020,
-    "jupyter": 4_299,
+    "jupyter": 4_301,
     "view": 1_974,
     "models": 2_021,
     "export": 2_714,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 998,
     "rules, budgets, origins, previews": 1_595,
     "cli, kitchen, toolsets, __init__": 427,
-    "all": 38_658,
+    "all": 38_660,
     "Python files": 257,
-    "Python tests": 49_815,
+    "Python tests": 49_819,
     "TypeScript": 12_206,
 }
 """Of each row, how many lines of code, files or lines there may be."""

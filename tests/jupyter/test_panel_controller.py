@@ -225,6 +225,10 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
     drive, _ = seated(*turns, tool=Crate, inputs=inputs, approve="all", stepping=True)
     obeyed(drive, {"type": "run"})
     monkeypatch.setitem(RECIPIENT, "to", "eve")
+    end = drive.session.head
+    obeyed(drive, {"type": "replay", "call": "call_1"})
+    obeyed(drive, {"type": "stop"})
+    assert (drive.session.head, drive.whole().session[0].phase) == (end, "finished")
     obeyed(drive, {"type": "replay", "call": "call_1"})
     for number, so_far in enumerate((SAME_SO_FAR, NEW_BRANCH), 1):
         change = "Crate_pack uses what was changed: RECIPIENT"

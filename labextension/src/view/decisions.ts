@@ -229,12 +229,12 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
 /** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
 function answerInPlace({ model, ui, live, isPast, lastStep }: ViewState, acts: PanelActions): Child {
   if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
-  const step = (type: 'step' | 'run', text: string): HTMLElement => button(text, { look: 'small', key: `${type} next`, onclick: () => acts.send({ type }) });
+  const step = (type: 'step' | 'run' | 'stop', text: string): HTMLElement => button(text, { look: 'small', key: `${type} next`, onclick: () => acts.send({ type }) });
   const isPaused = model.session.phase === 'ready';
   const says = ui.moved === 'fork' && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : model.session.says;
   return h(
     'div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || says, 400)),
-    ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end'))] : [])
+    ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end')), step('stop', t('Go back'))] : [])
   );
 }
 

@@ -21,7 +21,7 @@ const PHASE_ICONS: Readonly<Record<SessionRow['phase'], IconName>> = {
 
 const ENDED_PHASES: readonly SessionRow['phase'][] = ['finished', 'failed'];
 const STEPPABLE_PHASES: readonly SessionRow['phase'][] = ['ready', 'stopped', 'failed', 'finished'];
-const STOPPABLE_PHASES: readonly SessionRow['phase'][] = ['thinking', 'running', 'waiting'];
+const STOPPABLE_PHASES: readonly SessionRow['phase'][] = ['thinking', 'running', 'waiting', 'ready'];
 
 /** How many calls ran by rules. */
 const byRulesText = ({ by_rules: ran }: SessionRow): readonly string[] => (ran ? [tn('%1 call ran by a rule', '%1 calls ran by rules', ran)] : []);
