@@ -296,11 +296,11 @@ class PanelController:
     def receive(self, message: Any) -> None:
         """Take a message of a panel: a greeting is answered, a command waits in the inbox."""
         kind = message.get("type") if isinstance(message, dict) else ""
+        if kind == "stop" and not self.busy and self._recorded_head:
+            # Who stops a replay, or a fork that has not run, goes back to where it began.
+            kind, message = "checkout", {"type": "checkout", "branch": self._recorded_head}
         if kind == "hello":
             self.greet()
-        elif kind == "stop" and not self.busy and self._recorded_head:
-            # Who stops a replay, or a fork that has not run, goes back to where it began.
-            self.inbox.append({"type": "checkout", "branch": self._recorded_head})
         elif kind == "stop" and not self.busy:
             self.publish("stopped")
         else:
