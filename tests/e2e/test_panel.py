@@ -236,7 +236,7 @@ def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, 
         else:
             expect(view.get_by_role("button", name="Step", exact=True)).to_be_focused()
             page.keyboard.press("Enter")
-    expect(view).to_contain_text("Replayed: everything came out as it was recorded.")
+    expect(view).to_contain_text("Everything came out as it was recorded")
 
     choose(view, 2)
     press(view, "Fork from here")
