@@ -7,7 +7,7 @@ import { button, icon } from './icons';
 import { isDecision } from './decisions';
 import { complain, FieldRow, filledArguments } from './fields';
 import { fieldsOf } from './schema';
-import { oneLine, t, tn, valueText } from './text';
+import { oneLine, t, textBlock, tn, valueText } from './text';
 import { choiceOf, type PanelActions, shownCall, type ViewState } from './view_state';
 
 /** So many calls at least, and at most, are one table. */
@@ -128,7 +128,7 @@ export class BatchTable {
     );
     const { refusal } = view.model;
     setChildren(this.element, [
-      refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refusal.reason)) : null,
+      refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), textBlock(refusal.reason, 400)) : null,
       same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)
     ]);
     return [this.element];

@@ -4,7 +4,7 @@ import { marked } from './compare/differences';
 import { cellText, type Child, h, mutedText, scrollingTable, strongText } from './dom';
 import { pictureOf } from './full_preview';
 import { picture } from './icons';
-import { oneLine, t, visibleText } from './text';
+import { oneLine, t, textBlock, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const struck = (text: Child): HTMLElement => h('del', {}, text);
@@ -63,7 +63,7 @@ export function previewElement(preview: Previewed, names: readonly string[]): HT
   const { parts, object } = preview;
   const title = h(
     'h4', {}, h('span', 'tc-tag', t('Preview')), ' ', strongText(names.join(' → ')), ' ',
-    mutedText(oneLine(preview.error || preview.says, 300))
+    mutedText(textBlock(preview.error || preview.says, 600))
   );
   return h(
     'div', { class: 'tc-change tc-preview', role: 'group', label: t('Preview') }, title,

@@ -332,7 +332,7 @@ export class DecisionPanel {
     const refused = this._view.model.refusal;
     const children = [
       refused && !SHOWN_AT_FORM.includes(refused.command) && !this._showsAtField()
-        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
+        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), textBlock(refused.reason, 400))
         : null,
       ...this._content(),
       addedRule(this._view, this._acts),
