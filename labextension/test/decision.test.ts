@@ -46,6 +46,7 @@ test('odd are empty cells, blanks that are not seen, and what is far from the ot
   assert.deepEqual(oddRows(CELLS, [1, 2]), [30, 20, 33]);
   assert.deepEqual(oddRows(CELLS, [0]), []);
   assert.deepEqual(oddRows([['1'], ['2'], ['two']], [0]), [2]);
+  assert.deepEqual(oddRows([['2026-01-02'], ['2026-01-03'], ['" "'], ['03/14/26'], ...CELLS.map(() => ['2026-02-01'])], [0]), [2, 3]);
   assert.deepEqual(oddRows([], [0]), []);
 });
 

@@ -6,6 +6,7 @@ import { jsonText } from './exact';
 import { button, icon } from './icons';
 import { isDecision } from './decisions';
 import { complain, FieldRow, filledArguments } from './fields';
+import { rarity, shapeOf } from './full_preview';
 import { fieldsOf } from './schema';
 import { oneLine, t, textBlock, tn, valueText } from './text';
 import { choiceOf, type PanelActions, shownCall, type ViewState } from './view_state';
@@ -38,17 +39,6 @@ export function farAmong(numbers: readonly number[], times = 6): { readonly cent
   const centre = middle(numbers);
   const usual = middle(numbers.map(value => Math.abs(value - centre)));
   return { centre, isFar: value => usual > 0 && Math.abs(value - centre) > times * usual };
-}
-
-/** How a text is written: letters, digits and signs, each run once. */
-const shapeOf = (text: string): string => text.replace(/\p{L}+\.?/gu, 'a').replace(/\d+/g, '9').replace(/\s+/g, ' ').replace(/a(?: a)+/g, 'a');
-
-/** Tells which values are rare: what most of the values have in common is shared by all but a few. */
-function rarity<T>(values: readonly T[]): (value: T) => boolean {
-  const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const isShared = Math.max(...counts.values()) * 3 >= values.length * 2;
-  return value => isShared && (counts.get(value) ?? 0) * 4 <= values.length;
 }
 
 /** Tells why the value of an argument differs from those of the other calls, in words; empty where it does not. */

@@ -3,7 +3,7 @@ import type { CallRow, ObjectRow, Preview } from '../generated/contract';
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { jsonLines, jsonText } from './exact';
-import { missingColumn } from './full_preview';
+import { emptyCells, missingColumn } from './full_preview';
 import { glyph, icon, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import { choices, definitionsOf, own } from './schema';
@@ -100,12 +100,12 @@ function originalArgument(view: ViewState, call: CallRow, parameter: string): Ch
 export type Show = (object: ObjectRow) => void;
 
 /** An object that a waiting call would get: its name, what it is, its first fields. */
-function waitingObject(object: ObjectRow, aside: string, show: Show): Child[] {
-  const { missing } = object.preview;
+function waitingObject(view: ViewState, call: CallRow, object: ObjectRow, aside: string, show: Show): Child[] {
+  const empty = emptyCells(call, object.preview, view.model.tools.get(call.tool));
   return [
     h('button', { class: 'tc-name strong', key: `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
     ' ',
-    mutedText(oneLine(missing ? t('%1, empty: %2', aside, missing) : aside, 120)),
+    mutedText(oneLine(empty ? t('%1, empty: %2', aside, empty) : aside, 160)),
     ' ',
     fields(object.preview)
   ];
@@ -118,7 +118,7 @@ function argumentValue(view: ViewState, call: CallRow, parameter: string, value:
     const aside = filled ? t('filled in') : objectState(view, object);
     const why = filled && object.kind ? t('filled in: the newest %1', object.kind) : aside;
     return show
-      ? [...waitingObject(object, why, show), ...originalArgument(view, call, parameter)]
+      ? [...waitingObject(view, call, object, why, show), ...originalArgument(view, call, parameter)]
       : [strongText(nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(view, call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';
