@@ -252,6 +252,8 @@ class SessionRow(Row):
     person: str = ""
     """The name of the person who works here, as their decisions have it; "" in a saved session."""
     phase: Phase = "ready"
+    holds_kernel: bool = False
+    """The session waits for the person in a cell that runs: the kernel runs no other cell."""
     says: Text = ""
     """The status in words: `Waiting for you`."""
     detail: Text = ""

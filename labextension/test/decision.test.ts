@@ -162,11 +162,16 @@ test('a call that fails again with the same error says so where it was run again
   it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []).slice(0, 1), ...(calls('ValueError: no') ?? [])] }));
   it.all('[aria-label=Steps] button')[1]?.click();
   const status = (): string => it.all('.tc-acts [role=status]').map(one => one.textContent).join();
+  it.view.update(delta(1, { session: [{ phase: 'waiting', holds_kernel: true }] }));
+  it.click('Fix and retry');
+  assert.match(it.one('.tc-acts').textContent, /Stop the run first/);
+  assert.deepEqual(it.sent, []);
+  it.view.update(delta(2, { session: [{ phase: 'stopped' }] }));
   it.click('Fix and retry');
   assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, approval_digest: '' });
-  it.view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished' }] }));
+  it.view.update(delta(3, { session: [{ phase: 'finished', says: 'Finished' }] }));
   assert.equal(status(), 'The call fails with the same error. Change the tool and run its cell first.');
-  it.view.update(delta(2, { calls: calls('ValueError: other') }));
+  it.view.update(delta(4, { calls: calls('ValueError: other') }));
   assert.equal(status(), '');
 });
 

@@ -265,15 +265,20 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
         mutedText(oneLine(undo.says, 400))
       ]
     : [];
+  const isHeld = view.model.session.holds_kernel;
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
   const retry = (): void => acts.send({ type: 'edit', ...shownCall(call), arguments: {} });
   return [
     ...(canRetry
       ? [
-          button(t('Fix and retry'), { disabled, onclick: retry }),
+          button(t('Fix and retry'), { disabled: disabled || isHeld, onclick: retry }),
           view.ui.retried === call.error && call.error
             ? h('p', { class: 'tc-wrong', role: 'status' }, t('The call fails with the same error. Change the tool and run its cell first.'))
-            : mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
+            : mutedText(
+                isHeld
+                  ? t('Stop the run first: the kernel waits for you, and runs no other cell.')
+                  : t('Change the tool and run its cell; then this runs the call again, on a new branch.')
+              )
         ]
       : []),
     button(t('Replay from here'), {
