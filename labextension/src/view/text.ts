@@ -39,13 +39,13 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
-/** A long decimal with fewer digits, and a sign that it is cut; whole where the `other` number would read the same, as any other text. */
+/** A text with three decimals of each long number, not counting zeros before them, and a sign that it is cut: for all short forms. */
+export const shortNumbers = (text: string): string => text.replace(/(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))\d{4,}(?![\w.])/g, '$1…');
+
+/** A long number in its short form; whole where the `other` number would read the same, as any other text. */
 export function shortNumber(text: string, other = ''): string {
-  const [, whole = '', digits = ''] = /^(-?\d+\.)(\d{5,})$/.exec(text) ?? [];
-  // At least four digits of a small number that are not leading zeros.
-  const kept = Math.max(2, 8 - whole.length, /^-?0/.test(whole) ? digits.search(/[1-9]/) + 4 : 0);
-  const short = `${whole}${digits.slice(0, kept)}…`;
-  return digits.length < kept + 3 || (text !== other && other.startsWith(short.slice(0, -1))) ? text : short;
+  const short = /^-?[\d.]+$/.test(text) ? shortNumbers(text) : text;
+  return text !== other && other.startsWith(short.slice(0, -1)) ? text : short;
 }
 
 /** The first paragraph of a description on one line, cut to `cap` characters. */
