@@ -70,12 +70,13 @@ function parts(view: ViewState, call: CallRow, path: string, value: unknown, ind
   return [isList ? '[' : '{', ...items, indent, isList ? ']' : '}'];
 }
 
-const LONG = /.{121}|\n/s;
+/** A text of more than a line, and JSON that is not. */
+const [LONG, LONG_JSON] = [/.{121}|\n/s, /^[[{].{48}/s];
 
 /** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
 function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown): HTMLElement {
   if (typeof value === 'string' && LONG.test(value)) return scrollingText('"', ...signs(value), '"');
-  return LONG.test(jsonText(value))
+  return LONG_JSON.test(jsonText(value))
     ? scrollingText(...parts(view, call, path, value, '\n'))
     : h('code', 'strong', ...parts(view, call, path, value, ''));
 }
