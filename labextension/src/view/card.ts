@@ -26,12 +26,7 @@ function errorOf(call: CallRow): Child {
 
 function printsOf(call: CallRow): Child {
   return call.prints
-    ? h(
-        'div',
-        'tc-prints',
-        h('h4', {}, printsLabel(call.prints)),
-        scrollingText(textBlock(call.prints, 20_000))
-      )
+    ? h('div', 'tc-prints', h('h4', {}, printsLabel(call.prints)), scrollingText(textBlock(call.prints, 20_000)))
     : null;
 }
 

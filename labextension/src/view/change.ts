@@ -39,12 +39,8 @@ export function partElement(part: PartRow, alone: boolean, names: readonly strin
   const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
   const images = part.images.map((image, index) => picture(image, names[index] ?? t('Difference')));
   return h(
-    'div',
-    'tc-partof',
-    part.name ? h('span', 'k', oneLine(part.name, 60)) : null,
-    left ? struck(left) : null,
-    left && right ? ' ' : null,
-    right ? marked(right) : null,
+    'div', 'tc-partof', part.name ? h('span', 'k', oneLine(part.name, 60)) : null,
+    left ? struck(left) : null, left && right ? ' ' : null, right ? marked(right) : null,
     part.says && !alone ? mutedText(` ${oneLine(part.says, 160)}`) : null,
     images.some(Boolean) ? h('div', 'tc-images', ...images) : null,
     part.lines.length ? changedLines(part.lines) : null,

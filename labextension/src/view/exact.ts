@@ -17,7 +17,7 @@ export const jsonText = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? 'null').replace(MARKS, (_, json: string) => JSON.parse(json) as string);
 
 /** Characters of a part of JSON that stands on one line. */
-const SHORT = 48;
+const SHORT = 72;
 
 /** A value as JSON, on as many lines as are good to read; `margin` begins each. */
 export function jsonLines(value: unknown, margin = '\n'): string {

@@ -71,7 +71,7 @@ function parts(view: ViewState, call: CallRow, path: string, value: unknown, ind
 }
 
 /** A text of more than a line, and JSON that is not. */
-const [LONG, LONG_JSON] = [/.{121}|\n/s, /^[[{].{48}/s];
+const [LONG, LONG_JSON] = [/.{121}|\n/s, /^[[{].{72}/s];
 
 /** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
 function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown): HTMLElement {

@@ -41,7 +41,7 @@ function foldedByRule(items: readonly StepItem[], chosen: string, opened: Readon
 }
 
 /** Characters of the two lines in which arguments and result stand, and of a result. */
-const [LINES, RESULT] = [96, 60];
+const [LINES, RESULT] = [80, 48];
 
 const short = (text: string, cap: number): string => oneLine(shortNumbers(text), cap);
 
@@ -77,8 +77,7 @@ function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: 
 function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLElement | null = null): HTMLElement {
   const { call } = item;
   return h(
-    'li',
-    { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
+    'li', { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
     icon(stepIcon(call)),
     h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
@@ -227,13 +226,9 @@ function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: 
   return h(
     'button',
     {
-      class: 'tc-stopat',
-      'aria-pressed': String(stops),
-      label: t('Breakpoint on %1', oneLine(tool.id, 120)),
+      class: 'tc-stopat', 'aria-pressed': String(stops), label: t('Breakpoint on %1', oneLine(tool.id, 120)), key: `break ${tool.id}`,
       title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
-      key: `break ${tool.id}`,
-      disabled: !view.live || view.isPast || view.ui.commandSent,
-      onclick: send
+      disabled: !view.live || view.isPast || view.ui.commandSent, onclick: send
     },
     icon(stops ? 'wait' : 'ready'),
     h('span', 'tool', oneLine(tool.id, 120))
@@ -244,10 +239,7 @@ function toolElement(tool: ToolRow, view: ViewState, acts: PanelActions): HTMLEl
   const stops = view.model.session.stops.includes(tool.id);
   const note = toolNote(tool, stops);
   return h(
-    'li',
-    {},
-    breakpointButton(tool, stops, view, acts),
-    note ? h('span', 'end', note) : null,
+    'li', {}, breakpointButton(tool, stops, view, acts), note ? h('span', 'end', note) : null,
     h('span', { class: 'what', title: textBlock(tool.description.trim(), 2000) }, summaryOf(tool.description))
   );
 }
