@@ -355,10 +355,15 @@ def _column(column: ColumnChange) -> str:
 
 
 def is_new_table(tables: Tables) -> bool:
-    """Return whether a table has little of the one before it, such as one of groups."""
-    # Groups may have the labels of some of the rows: then a column is gone, and cells differ.
-    is_other = 2 * tables.alone[1] > tables.right[0] or (tables.columns[0] and tables.changed)
-    return 2 * tables.alone[0] > tables.left[0] and bool(is_other)
+    """Return whether a table has little of the one before it, such as one of groups: rows are gone,
+    and columns or labels, and at most half of the cells of either table are in both."""
+    # Groups may have the labels of some of the rows: then a column is gone.
+    is_other = tables.columns[0] or 2 * tables.alone[1] > tables.right[0]
+    rows, columns = tables.left[0] - tables.alone[0], tables.left[1] - len(tables.columns[0])
+    compared = (tables.sample or rows) * (tables.wide or columns)
+    kept = rows * columns * (1 - tables.changed / compared) if compared else 0
+    cells = min(math.prod(tables.left), math.prod(tables.right))
+    return bool(tables.alone[0] and is_other) and 2 * kept <= cells
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -87,6 +87,12 @@ def shortened_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def first_line(text: str, limit: int) -> str:
+    """Return the first line of a text that is not blank, with ` …` where other lines follow."""
+    line, _, others = text.strip().partition("\n")
+    return shortened_text(f"{line.rstrip()} …" if others else line, limit)
+
+
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return a question that suggests the nearest of the names; "" if none is near."""
     close = nearest_name(name, names) if isinstance(name, str) else ""

@@ -117,6 +117,8 @@ class PanelController:
     """Whether a panel has connected."""
     busy: bool = False
     """Whether `run` runs."""
+    _waits: bool = False
+    """Whether `run` waits for the person, so that no other cell runs."""
     updates: PanelUpdates = field(init=False)
     rate: UpdateRate = field(init=False)
     previews: CallPreviews = field(init=False)
@@ -147,7 +149,7 @@ class PanelController:
         Raises Stopped where the person stops it, ModelError where the model can't answer,
         NotKept where what allows an effect can't be written down.
         """
-        self.busy = True
+        self.busy, self._waits = True, wait
         try:
             continues = False
             while True:
@@ -179,7 +181,7 @@ class PanelController:
             self.publish("failed", detail=text_of(error))
             raise
         finally:
-            self.busy = False
+            self.busy = self._waits = False
             self.rate.end()
 
     def run_to_pause(self) -> Session:
@@ -464,7 +466,8 @@ class PanelController:
         draft = self.draft if phase == "waiting" else ()
         row = session_row(self.session, phase, status, detail, draft)
         detail = joined("\n", filter(None, [row.detail, unsaved]))
-        row = replace(row, detail=detail, model=self.model)
+        holds_kernel = self._waits and phase in ("waiting", "ready")
+        row = replace(row, detail=detail, model=self.model, holds_kernel=holds_kernel)
         self.updates.publish(row, tuple(filter(None, rows)), transient)
 
     def stream(self, text: str) -> None:

@@ -23,6 +23,7 @@ from ..core.interface_text import t
 from ..core.interrupts import attempt, end_thread
 from ..core.recorded_data import replace
 from ..core.state import RunCall
+from ..core.text import shortened_text
 from ..engine.cursor import Cursor
 from ..engine.decisions import edit_event, waiting_calls
 from ..engine.execution import EarlyEnd, ToolExecution, milliseconds
@@ -195,7 +196,7 @@ class CallPreviews:
             edited = call.with_decision(edit_event(cursor, call, draft.arguments, ""), True)
             ready = cursor.prepared(edited, cursor.state)[0]
         except ToolcallError as error:
-            return self.send(replace(notice, error=str(error)[:300]))
+            return self.send(replace(notice, error=shortened_text(str(error), 300)))
         notice = replace(notice, approval_digest=ready.approval_digest)
         if trial := self._ended.get((call.id, ready.approval_digest)):
             return self._say(notice, trial)
@@ -260,7 +261,8 @@ class CallPreviews:
             self._ended[trial.key] = trial
             self._say(trial.notice, trial)
         elif not isinstance(end.error, InputRequired | KeyboardInterrupt):
-            self._tell(replace(trial.notice, error=t("Would fail: %1", str(end.error)[:300])))
+            error = shortened_text(str(end.error), 300)
+            self._tell(replace(trial.notice, error=t("Would fail: %1", error)))
         self._next()
 
     def _say(self, notice: Previewed, trial: _Trial) -> None:

@@ -102,7 +102,12 @@ def _inner_lines(
         inner += [("- ", member) for member in members]
     for mark, part in inner:
         if part is not None and id(part) not in outer:
-            yield f"{indent}{mark}{shortened_text(' '.join(_error_line(part).split()), 400)}"
+            text = _error_line(part)
+            # A cause with the same text tells nothing new; what is inside of it may.
+            if not mark.startswith("-") and text == _error_line(error):
+                yield from _inner_lines(part, indent, outer)
+                continue
+            yield f"{indent}{mark}{shortened_text(' '.join(text.split()), 400)}"
             yield from _inner_lines(part, f"{indent}  ", outer)
 
 

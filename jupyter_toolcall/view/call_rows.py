@@ -18,7 +18,7 @@ from ..core.interface_text import joined, on_wire, t, tn
 from ..core.recorded_calls import CallEnd
 from ..core.recorded_data import replace
 from ..core.state_fold import state_at
-from ..core.text import shortened_text, visible_text
+from ..core.text import first_line, shortened_text, visible_text
 from ..engine.call_effects import call_effect, next_names
 from ..engine.call_warnings import call_warning
 from ..engine.cursor import Cursor
@@ -184,7 +184,7 @@ def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | N
 
 def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, Any]) -> str:
     """Return a call's arguments as one line."""
-    texts = {key: shortened_text(_text(value), SHORT) for key, value in arguments.items()}
+    texts = {key: first_line(_text(value), SHORT) for key, value in arguments.items()}
     if call.tool == SAVE and view.state.opened.outputs:
         return ", ".join(f"{key} = {text}" for key, text in texts.items())
     if call.tool == SELECT:

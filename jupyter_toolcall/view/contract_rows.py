@@ -39,8 +39,12 @@ class Preview(Row):
     """The places of the columns that a box of the graph shows; () for the first ones."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
+    empty_cells: Annotated[tuple[tuple[str, str], ...], Field(max_length=MOST_ENTRIES)] = ()
+    """The columns of a table that have empty cells, the most first, and how many: `(price, 9)`."""
+    empty_columns: int = 0
+    """How many columns have empty cells, those that are left out there too."""
     missing: Text = ""
-    """The columns of a table that have empty cells, and how many: `price 9, city 5`."""
+    """The same in words, as notebooks of older versions have it."""
     large: Text = ""
     """How large its value is, where it is large: `1,200,000 cells`."""
 
@@ -248,6 +252,8 @@ class SessionRow(Row):
     person: str = ""
     """The name of the person who works here, as their decisions have it; "" in a saved session."""
     phase: Phase = "ready"
+    holds_kernel: bool = False
+    """The session waits for the person in a cell that runs: the kernel runs no other cell."""
     says: Text = ""
     """The status in words: `Waiting for you`."""
     detail: Text = ""

@@ -36,6 +36,10 @@ def origin_rows(
     """Yield where the arguments came from with which a call would run."""
     origins = view.cursor.context.origins(view.state, call, arguments)
     for name, origin in origins.arguments.items():
+        # A number has no words.
+        is_number = isinstance(arguments[name], (bool, int, float))
+        if is_number and origin.kind == "model" and origin.trust != "untrusted" and not origin.also:
+            continue
         source = view.state.calls.get(origin.call)
         is_bad = origin.trust == "untrusted"
         yield OriginRow(

@@ -23,8 +23,9 @@ from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
-CAPTION, DIGITS, BOX = 24, 24, 2
-"""Characters of a caption, and of a number, which is not cut; columns of a table in a box."""
+CAPTION, DIGITS, BOX, EMPTY = 24, 24, 2, 40
+"""Characters of a caption, and of a number, which is not cut; columns of a table in a box, and of
+those with empty cells so many."""
 COLLECTIONS = (list, tuple, set, frozenset, Mapping)
 _PLAIN_TAG = re.compile(r"<code.*?</code>|&lt;(/?(?:details|summary|br))&gt;", re.DOTALL)
 """A tag without attributes, which Markdown may hold; code is left as it is."""
@@ -173,7 +174,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     by_place = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))
     order = by_place[: room.columns] if is_wide else range(wide)
     texts = ([_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order)
-    parts = list[str]()
+    empty, parts = _empty_cells(frame), list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
     if is_wide:
@@ -185,7 +186,8 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
         cells=tuple(zip(*texts, strict=True)),
         more=bool(parts),
         in_box=tuple(by_place[:BOX]) if first and not is_wide else (),
-        missing=_missing(frame),
+        empty_cells=empty[:EMPTY],
+        empty_columns=len(empty),
     )
 
 
@@ -199,15 +201,13 @@ def _cell(item: Any, limit: int) -> str:
     return visible_text(text, max(limit, DIGITS) if is_number else limit)
 
 
-def _missing(frame: Frame) -> str:
+def _empty_cells(frame: Frame) -> tuple[tuple[str, str], ...]:
     """Return which columns have empty cells, the most first; large tables are not counted."""
     if frame.height > COUNTED:
-        return ""
+        return ()
     counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
     counts.sort(key=lambda pair: -pair[0])
-    named = [f"{_line(name, 28)} {count:,}" for count, name in counts if count]
-    others = [tn("%1 more column", "%1 more columns", len(named) - 4)] if len(named) > 4 else []
-    return joined(", ", [*named[:4], *others])
+    return tuple((_cell(name, EMPTY), f"{count:,}") for count, name in counts if count)
 
 
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------

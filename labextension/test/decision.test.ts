@@ -46,6 +46,7 @@ test('odd are empty cells, blanks that are not seen, and what is far from the ot
   assert.deepEqual(oddRows(CELLS, [1, 2]), [30, 20, 33]);
   assert.deepEqual(oddRows(CELLS, [0]), []);
   assert.deepEqual(oddRows([['1'], ['2'], ['two']], [0]), [2]);
+  assert.deepEqual(oddRows([['2026-01-02'], ['2026-01-03'], ['" "'], ['03/14/26'], ...CELLS.map(() => ['2026-02-01'])], [0]), [2, 3]);
   assert.deepEqual(oddRows([], [0]), []);
 });
 
@@ -161,11 +162,16 @@ test('a call that fails again with the same error says so where it was run again
   it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []).slice(0, 1), ...(calls('ValueError: no') ?? [])] }));
   it.all('[aria-label=Steps] button')[1]?.click();
   const status = (): string => it.all('.tc-acts [role=status]').map(one => one.textContent).join();
+  it.view.update(delta(1, { session: [{ phase: 'waiting', holds_kernel: true }] }));
+  it.click('Fix and retry');
+  assert.match(it.one('.tc-acts').textContent, /Stop the run first/);
+  assert.deepEqual(it.sent, []);
+  it.view.update(delta(2, { session: [{ phase: 'stopped' }] }));
   it.click('Fix and retry');
   assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, approval_digest: '' });
-  it.view.update(delta(1, { session: [{ phase: 'finished', says: 'Finished' }] }));
+  it.view.update(delta(3, { session: [{ phase: 'finished', says: 'Finished' }] }));
   assert.equal(status(), 'The call fails with the same error. Change the tool and run its cell first.');
-  it.view.update(delta(2, { calls: calls('ValueError: other') }));
+  it.view.update(delta(4, { calls: calls('ValueError: other') }));
   assert.equal(status(), '');
 });
 

@@ -56,7 +56,8 @@ test('long texts are capped, and no character is cut in half', () => {
   assert.equal(oneLine('x'.repeat(10_000_000), 10), 'xxxxxxxxx…');
   assert.equal(clip('👩👩👩', 2), '👩…');
   assert.ok(textBlock('y'.repeat(100_000)).length < 9000);
-  assert.equal(oneLine('two\nlines'), 'two\\nlines');
+  assert.equal(oneLine('two\nlines'), 'two …');
+  assert.equal(oneLine('\n two\u202e\n'), ' two\\u202e');
 });
 
 test('a picture is shown only from data that is an image', async () => {

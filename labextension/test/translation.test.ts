@@ -28,7 +28,10 @@ const ROWS: Rows = {
     }
   ] as unknown as Rows['session'],
   objects: [
-    { id: 'p0', name: 'P#1', kind: 'P', role: 'input', preview: { caption: 'RAW', columns: ['A'], cells: [['1']], missing: 'A 3', more: true } },
+    {
+      id: 'p0', name: 'P#1', kind: 'P', role: 'input',
+      preview: { caption: 'RAW', columns: ['A'], cells: [['1']], empty_cells: [['A', '3']], empty_columns: 1, more: true }
+    },
     { id: 'p1', name: 'P#2', kind: 'P', step: 1, call: 'c1', equals: 'P#1', note: 'NOTE', outdated: 'WHY', saved: 'OUT' },
     { id: 'p2', name: 'P#3', kind: 'P', step: 2, call: 'c2', preview: { image: 'data:image/png;base64,AA==', text: 'T' } },
     { id: 'p4', name: 'P#4', kind: 'P', role: 'pending', call: 'c4' },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonText, parsedJson } from '../src/view/exact';
 import { fieldsOf, isChanged, type Raw, read } from '../src/view/schema';
-import { literalText, shortNumber, visibleText } from '../src/view/text';
+import { literalText, shortNumber, shortNumbers, visibleText } from '../src/view/text';
 import { made, page, type Page, waiting, whole } from './page';
 import type { CallRow } from './sent';
 
@@ -12,10 +12,11 @@ const big = { $json: BIG };
 
 test('a long decimal is shortened, unless that hides how it differs from another one', () => {
   for (const [text, other, short] of [
-    ['3066.6666666666665', '', '3066.666…'], ['0.30000000000000004', '', '0.300000…'], ['-0.00012345678', '', '-0.0001234…'], ['87999.12', '', '87999.12'],
-    ['123456789.123456', '', '123456789.12…'], ['3066.6661', '3066.6662', '3066.6661'], ['3066.6666666666665', '3066.6666666666669', '3066.6666666666665'],
-    ['0.1234567890123', '0.1234567890123', '0.123456…'], ['1.5e-05', '', '1.5e-05'], ['2024.01.02', '', '2024.01.02']
+    ['3066.6666666666665', '', '3066.666…'], ['0.30000000000000004', '', '0.300…'], ['-0.00012345678', '', '-0.000123…'], ['87999.12', '', '87999.12'],
+    ['52.520008', '', '52.520008'], ['3066.6661', '3066.6662', '3066.6661'], ['3066.6666666666665', '3066.6666666666669', '3066.6666666666665'],
+    ['0.1234567890123', '0.1234567890123', '0.123…'], ['at 4.557142857', '', 'at 4.557142857'], ['1.5e-05', '', '1.5e-05'], ['2024.01.02', '', '2024.01.02']
   ]) assert.equal(shortNumber(text ?? '', other), short);
+  assert.equal(shortNumbers('value 4.557142857142858, v1.2345678.9, 1.23456789e-5'), 'value 4.557…, v1.2345678.9, 1.23456789e-5');
 });
 
 test('JSON is parsed and written again as it is, whatever JavaScript makes of its numbers', () => {

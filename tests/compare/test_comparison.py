@@ -139,9 +139,15 @@ def test_values_are_compared_by_their_type(left: Any, right: Any, kind: type, sa
 def test_beside_the_other_table_each_says_what_it_alone_has_and_groups_are_a_new_table() -> None:
     [part] = difference_row("", difference(RECORDS, RECORDS[:1])).parts
     assert (part.says, part.left, part.right) == ("", "1 row only here", "")
-    groups = pd.DataFrame({"n": [7]})
-    says = in_a_line(difference(pd.DataFrame(RECORDS * 2), groups), CHANGED)
-    assert says == "a new table, 1 × 1"
+    before = pd.DataFrame({"n": [1, 2, 3, 4], "of": ["a", "b", "b", "c"], "m": 0})
+    for groups, size in [
+        (pd.DataFrame({"n": [7]}), "1 × 1"),
+        (pd.DataFrame({"of": ["a", "b", "c"], "n": [10, 50, 40]}), "3 × 2"),
+        (pd.DataFrame({"of": ["a", "b"], "total": [1, 5]}), "2 × 2"),
+    ]:
+        assert in_a_line(difference(before, groups), CHANGED) == f"a new table, {size}"
+    fewer = before.loc[[0], ["n", "of"]]
+    assert in_a_line(difference(before, fewer), CHANGED).startswith("4 × 3 → 1 × 2; removed: m")
 
 
 def test_equal_values_that_are_not_one_and_the_same_have_no_difference() -> None:

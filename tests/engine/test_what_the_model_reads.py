@@ -77,6 +77,10 @@ def test_what_an_error_was_raised_from_is_read_as_python_shows_it() -> None:
     handled = ValueError("no number")
     handled.__context__ = KeyError("shop")
     assert error_text(handled).endswith("\nwhile handling KeyError: 'shop'")
+    again = KeyError("shop")
+    again.__cause__ = handled.__context__
+    again.__cause__.__context__ = ValueError("line 7")
+    assert error_text(again) == "KeyError: 'shop'\nwhile handling ValueError: line 7"
 
 
 class Bare:

@@ -105,6 +105,27 @@ def test_a_call_that_changed_since_it_was_shown_can_be_approved_after_it_was_sho
     assert statuses(drive) == ["succeeded"]
 
 
+def test_a_panel_knows_whether_a_cell_waits_and_holds_the_kernel() -> None:
+    drive, heard = seated()
+
+    def held() -> list[bool]:
+        rows = [row for notice in heard if isinstance(notice, Delta) for row in notice.rows.session]
+        return [row.holds_kernel for row in rows]
+
+    async def wait_and_stop() -> None:
+        heard.clear()
+        running = asyncio.create_task(drive.run())
+        while not held():
+            await asyncio.sleep(0)
+        drive.receive({"type": "stop"})
+        await running
+
+    assert not any(held())
+    with pytest.raises(Stopped):
+        asyncio.run(wait_and_stop())
+    assert held() == [True, False]
+
+
 def test_a_forged_word_for_a_whole_turn_approves_nothing() -> None:
     drive, heard = seated()
     forged = all_waiting(drive)

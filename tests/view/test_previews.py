@@ -177,7 +177,7 @@ def test_cells_are_as_they_are_written_and_blanks_and_empty_cells_are_seen() -> 
 
 def test_the_column_with_the_most_empty_cells_is_named_first() -> None:
     table = pandas.DataFrame({"few": [None, 1, 2], "none": [1, 2, 3], "many": [None, None, 3]})
-    assert preview(table).missing == "many 2, few 1"
+    assert preview(table).empty_cells == (("many", "2"), ("few", "1"))
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
@@ -186,7 +186,7 @@ def test_tables_of_all_libraries_are_shown_alike(library: str) -> None:
     tables = importlib.import_module(library)
     table = tables.DataFrame(columns) if library == "polars" else tables.table(columns)
     drawn = preview(table)
-    assert (drawn.caption, drawn.columns, drawn.missing) == ("5 × 3", ("n", "of", "x"), "of 2")
+    assert (drawn.caption, drawn.columns, drawn.empty_columns) == ("5 × 3", ("n", "of", "x"), 1)
     assert drawn.cells[:2] == (("1", "a", "0.5"), ("2", "", "0.5"))
     assert (len(drawn.cells), drawn.more, drawn.html) == (4, True, "")
     assert len(preview(table, room=LARGE).cells) == 5

@@ -37,11 +37,11 @@ export const YourTurn = record({
 export type YourTurn = Read<typeof YourTurn>;
 export const SessionRow = record({
   id: text.or("session"), name: text.or(""), person: text.or(""),
-  phase: oneOf("ready", "thinking", "waiting", "running", "finished", "stopped", "failed").or("ready"), says: text.or(""), detail: text.or(""),
-  ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0), tokens: integer.or(0), cost: text.or(""),
-  pending: list(text.or("")).or([]), text: text.or(""), ran: integer.or(0), by_rules: integer.or(0), remembered: integer.or(0),
-  stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]), undo: nullable(UndoRow).or(null),
-  notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
+  phase: oneOf("ready", "thinking", "waiting", "running", "finished", "stopped", "failed").or("ready"), holds_kernel: boolean.or(false),
+  says: text.or(""), detail: text.or(""), ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0),
+  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), text: text.or(""), ran: integer.or(0), by_rules: integer.or(0),
+  remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]),
+  undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
 });
 export type SessionRow = Read<typeof SessionRow>;
 export const CallWarning = record({
@@ -73,8 +73,8 @@ export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
   caption: text.or(""), text: text.or(""), fields: list(tuple(text.or(""), text.or("")), 500).or([]), columns: list(text.or(""), 500).or([]),
   cells: list(list(text.or("")), 500).or([]), image: text.or(""), glyph: list(text.or(""), 500).or([]),
-  html: text.where(text => text.length <= 500000).or(""), in_box: list(integer, 500).or([]), more: boolean.or(false), missing: text.or(""),
-  large: text.or("")
+  html: text.where(text => text.length <= 500000).or(""), in_box: list(integer, 500).or([]), more: boolean.or(false),
+  empty_cells: list(tuple(text.or(""), text.or("")), 500).or([]), empty_columns: integer.or(0), missing: text.or(""), large: text.or("")
 });
 export type Preview = Read<typeof Preview>;
 export const ObjectRow = record({

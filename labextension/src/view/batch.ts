@@ -6,8 +6,9 @@ import { jsonText } from './exact';
 import { button, icon } from './icons';
 import { isDecision } from './decisions';
 import { complain, FieldRow, filledArguments } from './fields';
+import { rarity, shapeOf } from './full_preview';
 import { fieldsOf } from './schema';
-import { oneLine, t, tn, valueText } from './text';
+import { oneLine, t, textBlock, tn, valueText } from './text';
 import { choiceOf, type PanelActions, shownCall, type ViewState } from './view_state';
 
 /** So many calls at least, and at most, are one table. */
@@ -38,17 +39,6 @@ export function farAmong(numbers: readonly number[], times = 6): { readonly cent
   const centre = middle(numbers);
   const usual = middle(numbers.map(value => Math.abs(value - centre)));
   return { centre, isFar: value => usual > 0 && Math.abs(value - centre) > times * usual };
-}
-
-/** How a text is written: letters, digits and signs, each run once. */
-const shapeOf = (text: string): string => text.replace(/\p{L}+\.?/gu, 'a').replace(/\d+/g, '9').replace(/\s+/g, ' ').replace(/a(?: a)+/g, 'a');
-
-/** Tells which values are rare: what most of the values have in common is shared by all but a few. */
-function rarity<T>(values: readonly T[]): (value: T) => boolean {
-  const counts = new Map<T, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const isShared = Math.max(...counts.values()) * 3 >= values.length * 2;
-  return value => isShared && (counts.get(value) ?? 0) * 4 <= values.length;
 }
 
 /** Tells why the value of an argument differs from those of the other calls, in words; empty where it does not. */
@@ -128,7 +118,7 @@ export class BatchTable {
     );
     const { refusal } = view.model;
     setChildren(this.element, [
-      refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refusal.reason)) : null,
+      refusal?.command === 'edit' ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), textBlock(refusal.reason, 400)) : null,
       same ? h('p', 'small muted', t('The same in all: %1', same)) : null, h('div', 'tc-callscroll', table)
     ]);
     return [this.element];

@@ -26,16 +26,11 @@ function errorOf(call: CallRow): Child {
 
 function printsOf(call: CallRow): Child {
   return call.prints
-    ? h(
-        'div',
-        'tc-prints',
-        h('h4', {}, printsLabel(call.prints)),
-        scrollingText(textBlock(call.prints, 20_000))
-      )
+    ? h('div', 'tc-prints', h('h4', {}, printsLabel(call.prints)), scrollingText(textBlock(call.prints, 20_000)))
     : null;
 }
 
-const code = (text: string): HTMLElement => h('code', {}, oneLine(text, 400));
+const code = (text: string): HTMLElement => (text.includes('\n') ? scrollingText(textBlock(text)) : h('code', {}, textBlock(text, 400)));
 
 function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
   // A long name breaks after `_`.
@@ -50,7 +45,7 @@ const PERSON = 'person';
 
 /** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: CallRow | undefined, note = ''): Fact | null {
-  const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => oneLine(each, 600));
+  const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => textBlock(each, 600));
   return notes.length ? [notes.length > 1 ? t('Notes') : t('Note'), notes.map(note => h('div', {}, note))] : null;
 }
 
@@ -64,10 +59,10 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
       ? [t('Asked by'), oneLine(call.by)]
       : open && view.model.session.model === PERSON && [t('Asked by'), t('you, as the model; now you decide as the person')],
     open && call.recorded && [t('Recorded result'), code(call.recorded)],
-    open && call.why && [t('Why it waits'), prose(oneLine(call.why))],
+    open && call.why && [t('Why it waits'), prose(textBlock(call.why, 400))],
     !open && object ? [t('Returns'), strongText(oneLine(object.name))] : null,
     !open && call.result ? [t('Result'), code(call.result)] : null,
-    call.reason ? [t('Reason'), oneLine(call.reason)] : null,
+    call.reason ? [t('Reason'), textBlock(call.reason)] : null,
     sameFact(view, call),
     call.memory ? [t('From'), t('cached result: the tool did not run again')] : null,
     deciderOf(view, call),
@@ -83,7 +78,7 @@ const warningNote = (call: CallRow): Child =>
   call.warning
     ? h(
         'p', { class: 'tc-note tc-warning', role: 'note', label: t('Warning: %1', t(call.warning.kind)) }, icon('warning'),
-        h('span', {}, oneLine(warningText(call), 1200))
+        h('span', {}, textBlock(warningText(call), 1200))
       )
     : null;
 
@@ -211,9 +206,9 @@ function objectFacts(view: ViewState, object: ObjectRow, call: CallRow | undefin
     object.equals ? [t('Equal to'), t('%1, same content', oneLine(object.equals))] : null,
     sameFact(view, call),
     twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
-    object.description ? [t('About'), oneLine(object.description)] : null,
+    object.description ? [t('About'), textBlock(object.description)] : null,
     call?.result ? [t('Result'), code(call.result)] : null,
-    call?.reason ? [t('Reason'), oneLine(call.reason)] : null,
+    call?.reason ? [t('Reason'), textBlock(call.reason)] : null,
     deciderOf(view, call),
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)

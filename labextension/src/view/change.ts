@@ -4,7 +4,7 @@ import { marked } from './compare/differences';
 import { cellText, type Child, h, mutedText, scrollingTable, strongText } from './dom';
 import { pictureOf } from './full_preview';
 import { picture } from './icons';
-import { oneLine, t, visibleText } from './text';
+import { oneLine, t, textBlock, visibleText } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const struck = (text: Child): HTMLElement => h('del', {}, text);
@@ -39,12 +39,8 @@ export function partElement(part: PartRow, alone: boolean, names: readonly strin
   const [left, right] = [part.left, part.right].map(text => (text === null ? '' : oneLine(text, 160)));
   const images = part.images.map((image, index) => picture(image, names[index] ?? t('Difference')));
   return h(
-    'div',
-    'tc-partof',
-    part.name ? h('span', 'k', oneLine(part.name, 60)) : null,
-    left ? struck(left) : null,
-    left && right ? ' ' : null,
-    right ? marked(right) : null,
+    'div', 'tc-partof', part.name ? h('span', 'k', oneLine(part.name, 60)) : null,
+    left ? struck(left) : null, left && right ? ' ' : null, right ? marked(right) : null,
     part.says && !alone ? mutedText(` ${oneLine(part.says, 160)}`) : null,
     images.some(Boolean) ? h('div', 'tc-images', ...images) : null,
     part.lines.length ? changedLines(part.lines) : null,
@@ -63,7 +59,7 @@ export function previewElement(preview: Previewed, names: readonly string[]): HT
   const { parts, object } = preview;
   const title = h(
     'h4', {}, h('span', 'tc-tag', t('Preview')), ' ', strongText(names.join(' → ')), ' ',
-    mutedText(oneLine(preview.error || preview.says, 300))
+    mutedText(textBlock(preview.error || preview.says, 600))
   );
   return h(
     'div', { class: 'tc-change tc-preview', role: 'group', label: t('Preview') }, title,

@@ -265,15 +265,20 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
         mutedText(oneLine(undo.says, 400))
       ]
     : [];
+  const isHeld = view.model.session.holds_kernel;
   const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
   const retry = (): void => acts.send({ type: 'edit', ...shownCall(call), arguments: {} });
   return [
     ...(canRetry
       ? [
-          button(t('Fix and retry'), { disabled, onclick: retry }),
+          button(t('Fix and retry'), { disabled: disabled || isHeld, onclick: retry }),
           view.ui.retried === call.error && call.error
             ? h('p', { class: 'tc-wrong', role: 'status' }, t('The call fails with the same error. Change the tool and run its cell first.'))
-            : mutedText(t('Change the tool and run its cell; then this runs the call again, on a new branch.'))
+            : mutedText(
+                isHeld
+                  ? t('Stop the run first: the kernel waits for you, and runs no other cell.')
+                  : t('Change the tool and run its cell; then this runs the call again, on a new branch.')
+              )
         ]
       : []),
     button(t('Replay from here'), {
@@ -299,19 +304,10 @@ function waitingElsewhere(view: ViewState, acts: PanelActions): Child {
   const isListed = waiting?.turn === shown?.turn && shown !== undefined && isDecision(shown);
   if (waiting ? isListed : !(yours || guess) || view.followsNewest) return null;
   const show = button(t('Show'), { look: 'ghost right', onclick: () => acts.setState({ chosen: null, form: null }) });
-  return h(
-    'div',
-    'tc-else',
-    icon('wait'),
-    waiting
-      ? h('span', {}, h('code', {}, oneLine(waiting.tool, 80)), ' ', t('waits for you'))
-      : h(
-          'span',
-          {},
-          guess ? t('Guess the next call') : t('It is your turn to reply as the model')
-        ),
-    show
-  );
+  const says = waiting
+    ? [h('code', {}, oneLine(waiting.tool, 80)), ' ', t('waits for you')]
+    : [guess ? t('Guess the next call') : t('It is your turn to reply as the model')];
+  return h('div', 'tc-else', icon('wait'), h('span', {}, ...says), show);
 }
 
 /** The row of buttons, or the open form. */
@@ -332,7 +328,7 @@ export class DecisionPanel {
     const refused = this._view.model.refusal;
     const children = [
       refused && !SHOWN_AT_FORM.includes(refused.command) && !this._showsAtField()
-        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), oneLine(refused.reason))
+        ? h('p', { class: 'tc-error', role: 'alert' }, icon('failed'), textBlock(refused.reason, 400))
         : null,
       ...this._content(),
       addedRule(this._view, this._acts),
@@ -443,25 +439,14 @@ function argumentsText(call: CallRow): string {
 
 function otherCall(call: CallRow, view: ViewState, acts: PanelActions): HTMLElement {
   const choose = (): void => acts.setState({ chosen: choiceOf(call), form: null });
+  const tool = oneLine(call.tool, 80);
   const edit = button(t('Edit'), {
-    look: 'ghost small',
-    disabled: isLocked(view, call),
-    key: `edit ${call.id}`,
-    label: t('Edit call %1, %2', call.step, oneLine(call.tool, 80)),
-    icon: 'edited',
+    look: 'ghost small', disabled: isLocked(view, call), key: `edit ${call.id}`, label: t('Edit call %1, %2', call.step, tool), icon: 'edited',
     onclick: () => acts.openEditDialog(call)
   });
   return h(
-    'li',
-    {},
-    icon('wait'),
-    h(
-      'button',
-      { class: 'tc-link mono', key: `beside ${call.id}`, onclick: choose },
-      `${call.step} ${oneLine(call.tool, 80)}`
-    ),
-    h('span', 'what', oneLine(argumentsText(call), 200)),
-    edit
+    'li', {}, icon('wait'), h('button', { class: 'tc-link mono', key: `beside ${call.id}`, onclick: choose }, `${call.step} ${tool}`),
+    h('span', 'what', oneLine(argumentsText(call), 200)), edit
   );
 }
 
@@ -471,9 +456,7 @@ function otherCallsOfTurn(view: ViewState, call: CallRow, acts: PanelActions): C
   if (others.length === 0) return null;
   const more = others.length - MOST_SHOWN;
   return h(
-    'div',
-    'tc-turn',
-    h('h4', {}, t('Also in turn %1', call.turn)),
+    'div', 'tc-turn', h('h4', {}, t('Also in turn %1', call.turn)),
     h('ul', { label: t('Also in this turn') }, ...others.slice(0, MOST_SHOWN).map(one => otherCall(one, view, acts))),
     more > 0 ? h('p', 'muted small', t('and %1 more, listed in Steps', more)) : null
   );

@@ -3,7 +3,7 @@ import type { CallRow, ObjectRow, Preview } from '../generated/contract';
 import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { jsonLines, jsonText } from './exact';
-import { missingColumn } from './full_preview';
+import { emptyCells, missingColumn } from './full_preview';
 import { glyph, icon, sign, thumb } from './icons';
 import { namesObject, nameText, objectState } from './labels';
 import { choices, definitionsOf, own } from './schema';
@@ -70,12 +70,13 @@ function parts(view: ViewState, call: CallRow, path: string, value: unknown, ind
   return [isList ? '[' : '{', ...items, indent, isList ? ']' : '}'];
 }
 
-const LONG = /.{121}|\n/s;
+/** A text of more than a line, and JSON that is not. */
+const [LONG, LONG_JSON] = [/.{121}|\n/s, /^[[{].{72}/s];
 
 /** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
 function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown): HTMLElement {
   if (typeof value === 'string' && LONG.test(value)) return scrollingText('"', ...signs(value), '"');
-  return LONG.test(jsonText(value))
+  return LONG_JSON.test(jsonText(value))
     ? scrollingText(...parts(view, call, path, value, '\n'))
     : h('code', 'strong', ...parts(view, call, path, value, ''));
 }
@@ -100,12 +101,12 @@ function originalArgument(view: ViewState, call: CallRow, parameter: string): Ch
 export type Show = (object: ObjectRow) => void;
 
 /** An object that a waiting call would get: its name, what it is, its first fields. */
-function waitingObject(object: ObjectRow, aside: string, show: Show): Child[] {
-  const { missing } = object.preview;
+function waitingObject(view: ViewState, call: CallRow, object: ObjectRow, aside: string, show: Show): Child[] {
+  const empty = emptyCells(call, object.preview, view.model.tools.get(call.tool));
   return [
     h('button', { class: 'tc-name strong', key: `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
     ' ',
-    mutedText(oneLine(missing ? t('%1, empty: %2', aside, missing) : aside, 120)),
+    mutedText(oneLine(empty ? t('%1, empty: %2', aside, empty) : aside, 160)),
     ' ',
     fields(object.preview)
   ];
@@ -118,7 +119,7 @@ function argumentValue(view: ViewState, call: CallRow, parameter: string, value:
     const aside = filled ? t('filled in') : objectState(view, object);
     const why = filled && object.kind ? t('filled in: the newest %1', object.kind) : aside;
     return show
-      ? [...waitingObject(object, why, show), ...originalArgument(view, call, parameter)]
+      ? [...waitingObject(view, call, object, why, show), ...originalArgument(view, call, parameter)]
       : [strongText(nameText(object)), ' ', mutedText(oneLine(aside, 120)), ...originalArgument(view, call, parameter)];
   }
   const or = isDecision(call) ? alternatives(view, call, parameter, value) : '';

@@ -6,7 +6,7 @@ import { button, icon } from './icons';
 import { nameText } from './labels';
 import { jsonText } from './exact';
 import { candidates, type Field, type Filled, initialRaw, isChanged, isChoice, own, type Raw, read, readAll } from './schema';
-import { clip, literalText, oneLine, seenAndHidden, summaryOf, t, valueText } from './text';
+import { clip, literalText, oneLine, seenAndHidden, summaryOf, t, textBlock, valueText } from './text';
 import type { ViewState } from './view_state';
 
 interface Input {
@@ -230,8 +230,7 @@ function inputFor(field: Field, around: InputContext): Input {
 
 /** The text with its invisible characters escaped; empty if it has none. */
 function invisibleCharacters(raw: string): string {
-  const parts = seenAndHidden(raw);
-  return parts.length > 1 ? oneLine(parts.join(''), 120) : '';
+  return seenAndHidden(raw).length > 1 ? literalText(raw, 120) : '';
 }
 
 /** An input in its label, with a hint; its accessible name is its own `aria-label`. */
@@ -339,7 +338,7 @@ export class FormError {
   readonly element = h('p', { class: 'tc-error', role: 'alert', hidden: true });
 
   show(text: string): void {
-    this.element.replaceChildren(icon('failed'), h('span', {}, oneLine(text)));
+    this.element.replaceChildren(icon('failed'), h('span', {}, textBlock(text, 400)));
     this.element.hidden = text === '';
   }
 }

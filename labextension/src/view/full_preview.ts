@@ -4,7 +4,7 @@ import { cellText, type Child, h, joined, mutedText, scrollingTable, scrollingTe
 import { button, picture } from './icons';
 import { cleanMarkup } from './safe_markup';
 import { definitionsOf } from './schema';
-import { oneLine, t, textBlock } from './text';
+import { oneLine, t, textBlock, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const POLICY =
@@ -87,6 +87,15 @@ export function namedColumns({ arguments: passed }: CallRow, columns: readonly s
   return [...columns.keys()].filter(column => words.has(columns[column] ?? ''));
 }
 
+/** The columns of a table that have empty cells, and how many: first those that the call names. */
+export function emptyCells(call: CallRow, { empty_cells, empty_columns }: Preview, tool?: ToolRow): string {
+  const named = namedColumns(call, empty_cells.map(([name]) => name), tool);
+  const first = [...new Set([...named, ...empty_cells.keys()])].slice(0, Math.max(4, named.length));
+  const others = empty_columns - first.length;
+  const texts = first.map(column => oneLine(empty_cells[column]?.join(' ') ?? '', 40));
+  return joined(', ', ...texts, others > 0 && tn('%1 more column', '%1 more columns', others));
+}
+
 /** The columns that a kernel sends of a table at most. */
 export const MOST_SENT = 60;
 
@@ -120,20 +129,37 @@ export function missingColumn(view: ViewState, tool: ToolRow | undefined, parame
   return second ? t('No table of this call has a column %1', name) : t('%1 has no column %2', oneLine(table.name, 60), name);
 }
 
+/** How a text is written: letters, digits and signs, each run once. */
+export const shapeOf = (text: string): string =>
+  text.replace(/\p{L}+\.?/gu, 'a').replace(/\d+/g, '9').replace(/\s+/g, ' ').replace(/a(?: a)+/g, 'a');
+
+/** Tells which values are rare: what most of the values have in common is shared by all but a few. */
+export function rarity<T>(values: readonly T[]): (value: T) => boolean {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const isShared = Math.max(...counts.values()) * 3 >= values.length * 2;
+  return value => isShared && (counts.get(value) ?? 0) * 4 <= values.length;
+}
+
 /** Numbers from which on a column has a middle. */
 const FEW = 8;
 
-/** Whether a cell is odd in its column, kind by kind: empty, a text with blanks that are not seen, another type than most, far from the others. */
+/**
+ * Whether a cell is odd in its column, kind by kind: empty, a text with blanks that are not seen, another type than most, far
+ * from the others, written in another way than most.
+ */
 function oddities(column: readonly string[]): ((cell: string) => boolean)[] {
   const numbers = column.filter(cell => NUMBER.test(cell)).map(Number).sort((a, b) => a - b);
   const quarter = (part: number): number => numbers[Math.floor((part * (numbers.length - 1)) / 4)] ?? 0;
   const range = numbers.length < FEW ? Infinity : 3 * (quarter(3) - quarter(1));
   const isNumeric = 2 * numbers.length > column.length;
+  const isRareShape = rarity(column.filter(cell => cell !== '').map(shapeOf));
   return [
     cell => cell === '',
     cell => cell.startsWith('"'),
     cell => isNumeric && cell !== '' && !NUMBER.test(cell),
-    cell => isNumeric && cell !== '' && (Number(cell) > quarter(3) + range || Number(cell) < quarter(1) - range)
+    cell => isNumeric && cell !== '' && (Number(cell) > quarter(3) + range || Number(cell) < quarter(1) - range),
+    cell => !isNumeric && cell !== '' && isRareShape(shapeOf(cell))
   ];
 }
 

@@ -4,7 +4,7 @@ import { partElement } from './change';
 import { afterLayout, type Child, focusInPlace, h, mutedText, prose, redraw, setChildren, whenChanged } from './dom';
 import { button, icon, type IconName } from './icons';
 import { RuleForm, SCOPES } from './rule_sheet';
-import { oneLine, t, tn } from './text';
+import { oneLine, t, textBlock, tn } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 const SIGNS: Readonly<Record<RuleRow['decision'], IconName>> = { run: 'rule', ask: 'wait', refuse: 'reject' };
@@ -45,7 +45,7 @@ function ruleItem(rule: RuleRow, children: readonly Child[], index: number): HTM
       'div',
       {},
       h('div', 'tc-row', h('b', {}, oneLine(rule.name, 80)), state ? h('span', 'right small strong', state) : null),
-      h('p', {}, ...prose(oneLine(rule.says, 400))),
+      h('p', {}, ...prose(textBlock(rule.says, 400))),
       h('p', 'small', h('b', {}, oneLine(rule.counts, 60)), ' ', mutedText(holds)),
       h('p', 'small muted', oneLine(rule.ended || rule.made, 200)),
       ...children

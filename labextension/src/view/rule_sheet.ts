@@ -5,7 +5,7 @@ import { jsonText } from './exact';
 import { FieldRow } from './fields';
 import { button } from './icons';
 import { choices, definitionsOf, fieldsOf, own } from './schema';
-import { literalText, oneLine, t, tableText } from './text';
+import { literalText, oneLine, t, tableText, textBlock } from './text';
 import { type PanelActions, shownCall, type ViewState } from './view_state';
 
 export const SCOPES = { session: tableText('This session'), notebook: tableText('This notebook'), computer: tableText('This computer') } as const;
@@ -134,14 +134,14 @@ export class RuleSheet {
           type: 'radio', name: 'offer', checked: this._chosen === number, key: `offer ${number}`,
           onchange: () => this._set({ chosen: number })
         }),
-        h('span', {}, ...prose(oneLine(offer.condition, 300)))
+        h('span', {}, ...prose(textBlock(offer.condition, 300)))
       ),
       squares(offer),
       // That there is no past yet is said once.
       number && !offer.squares.length ? null : h('p', {}, ...pastOf(offer), see ? ' ' : null, see),
       isSeen
         ? h(
-            'div', 'tc-seen', ...offer.seen.map(line => h('p', {}, oneLine(line, 300))),
+            'div', 'tc-seen', ...offer.seen.map(line => h('p', {}, textBlock(line, 300))),
             narrower
               ? button(t('Leave out %1', oneLine(narrower, 40)), {
                   look: 'small', key: 'leave out', onclick: () => this._set({ chosen: number + 1, seen: -1 })

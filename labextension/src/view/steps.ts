@@ -1,12 +1,12 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import type { CallRow, ToolRow } from '../generated/contract';
 import {
-  afterLayout, type Child, consume, h, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
+  afterLayout, type Child, consume, h, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
 } from './dom';
 import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
-import { oneLine, plural, summaryOf, t, textBlock, tn } from './text';
+import { oneLine, plural, shortNumbers, summaryOf, t, textBlock, tn } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
@@ -40,21 +40,28 @@ function foldedByRule(items: readonly StepItem[], chosen: string, opened: Readon
   });
 }
 
+/** Characters of the two lines in which arguments and result stand, and of a result. */
+const [LINES, RESULT] = [80, 48];
+
+const short = (text: string, cap: number): string => oneLine(shortNumbers(text), cap);
+
 function stepText(item: StepItem): Child[] {
   const { call } = item;
   if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ` · ${oneLine(call.what, 200)}`];
-  const result = call.status === 'failed' ? '' : item.made || call.result;
-  const name = item.pending || !item.made ? oneLine(result, 80) : h('b', {}, oneLine(result, 80));
+  const result = call.status === 'failed' ? '' : short(item.made || call.result, RESULT);
+  const name = item.pending || !item.made ? result : h('b', {}, result);
+  // Long arguments are cut, and not what came of them.
+  const what = short(call.what, result ? Math.max(24, LINES - result.length) : 200);
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected'
     ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
     : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
   // The rest of a long line is cut off.
-  if (byRule) return [byRule, ...(result ? [' → ', name] : []), call.what && ` · ${oneLine(call.what, 200)}`];
+  if (byRule) return [byRule, ...(result ? [' → ', name] : []), what && ` · ${what}`];
   const asked = call.why && !needsDecision(call) && ` · ${t('asked you: %1', oneLine(call.why, 120))}`;
   const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
   const who = item.who && ` · ${t('decided by %1', oneLine(item.who, 40))}`;
-  return [call.by && `${oneLine(call.by, 40)}: `, oneLine(call.what, 200), ...(result ? [arrow, name] : []), asked, reason, who];
+  return [call.by && `${oneLine(call.by, 40)}: `, what, ...(result ? [arrow, name] : []), asked, reason, who];
 }
 
 /** Shows and hides the calls that the rule of a call decided after it. */
@@ -70,12 +77,11 @@ function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: 
 function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLElement | null = null): HTMLElement {
   const { call } = item;
   return h(
-    'li',
-    { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
+    'li', { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
     icon(stepIcon(call)),
     h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
-    h('span', 'what', spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
-    call.change ? h('span', { class: 'change', title: call.change }, oneLine(call.change, 160)) : null,
+    h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
+    call.change ? h('span', { class: 'change', title: call.change }, short(call.change, 160)) : null,
     h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
 }
@@ -220,13 +226,9 @@ function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: 
   return h(
     'button',
     {
-      class: 'tc-stopat',
-      'aria-pressed': String(stops),
-      label: t('Breakpoint on %1', oneLine(tool.id, 120)),
+      class: 'tc-stopat', 'aria-pressed': String(stops), label: t('Breakpoint on %1', oneLine(tool.id, 120)), key: `break ${tool.id}`,
       title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
-      key: `break ${tool.id}`,
-      disabled: !view.live || view.isPast || view.ui.commandSent,
-      onclick: send
+      disabled: !view.live || view.isPast || view.ui.commandSent, onclick: send
     },
     icon(stops ? 'wait' : 'ready'),
     h('span', 'tool', oneLine(tool.id, 120))
@@ -237,10 +239,7 @@ function toolElement(tool: ToolRow, view: ViewState, acts: PanelActions): HTMLEl
   const stops = view.model.session.stops.includes(tool.id);
   const note = toolNote(tool, stops);
   return h(
-    'li',
-    {},
-    breakpointButton(tool, stops, view, acts),
-    note ? h('span', 'end', note) : null,
+    'li', {}, breakpointButton(tool, stops, view, acts), note ? h('span', 'end', note) : null,
     h('span', { class: 'what', title: textBlock(tool.description.trim(), 2000) }, summaryOf(tool.description))
   );
 }

@@ -25,11 +25,11 @@ export const visibleText = (text: string): string =>
 /** The parts of a text that are seen, and between them the codes of the characters that are not. */
 export const seenAndHidden = (text: string): string[] => text.split(IN_VALUES).map((part, index) => (index % 2 ? escaped(part) : part));
 
-/** The text on one line, at most `cap` characters long. */
+/** The first line of a text that is not empty, at most `cap` characters long, with an ellipsis where other lines follow. */
 export function oneLine(text: string, cap = 400): string {
   const short = text.length > 2 * cap ? text.slice(0, 2 * cap) : text;
   if (PLAIN.test(short)) return clip(short, cap);
-  return clip(visibleText(short).replace(/\n/g, '\\n').replace(/\t/g, ' '), cap);
+  return clip(visibleText(short).replace(/^[ \t\n]*\n|\n[ \t\n]*$/g, '').replace(/[ \t]*\n.*/s, ' …').replace(/\t/g, ' '), cap);
 }
 
 /** The text, cut to `cap` characters with an ellipsis; no character is cut in half. */
@@ -39,13 +39,13 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
-/** A long decimal with fewer digits, and a sign that it is cut; whole where the `other` number would read the same, as any other text. */
+/** A text with three decimals of each long number, not counting zeros before them, and a sign that it is cut: for all short forms. */
+export const shortNumbers = (text: string): string => text.replace(/(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))\d{4,}(?![\w.])/g, '$1…');
+
+/** A long number in its short form; whole where the `other` number would read the same, as any other text. */
 export function shortNumber(text: string, other = ''): string {
-  const [, whole = '', digits = ''] = /^(-?\d+\.)(\d{5,})$/.exec(text) ?? [];
-  // At least four digits of a small number that are not leading zeros.
-  const kept = Math.max(2, 8 - whole.length, /^-?0/.test(whole) ? digits.search(/[1-9]/) + 4 : 0);
-  const short = `${whole}${digits.slice(0, kept)}…`;
-  return digits.length < kept + 3 || (text !== other && other.startsWith(short.slice(0, -1))) ? text : short;
+  const short = /^-?[\d.]+$/.test(text) ? shortNumbers(text) : text;
+  return text !== other && other.startsWith(short.slice(0, -1)) ? text : short;
 }
 
 /** The first paragraph of a description on one line, cut to `cap` characters. */
@@ -59,8 +59,9 @@ export const textBlock = (text: string, cap = 8000): string =>
 /** A value as JSON on one line. */
 export const literalText = (value: unknown, cap = Infinity): string => clip(seenAndHidden(jsonText(value)).join(''), cap);
 
-/** A value without quotes around a text. */
-export const valueText = (value: unknown, cap: number): string => (typeof value === 'string' ? oneLine(value, cap) : literalText(value, cap));
+/** A value without quotes around a text of one line: of several lines none is left out. */
+export const valueText = (value: unknown, cap: number): string =>
+  (typeof value === 'string' && !value.includes('\n') ? oneLine(value, cap) : literalText(value, cap));
 
 type Value = string | number;
 

@@ -220,7 +220,7 @@ function noReplyText(view: ViewState): string {
 
 function replyRows(view: ViewState, turn: Turn, spent: TurnRow | undefined, acts: PanelActions): Child[] {
   if (turn.reply.length === 0) return [heading('', h('span', 'muted', noReplyText(view)), '')];
-  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: t('failed attempt'), body: oneLine(said, 300) }));
+  const tried = (spent?.attempts ?? []).map(said => messageRow({ look: 'old', sign: '!', who: t('failed attempt'), body: textBlock(said, 300) }));
   return [
     ...tried,
     heading('', strongText(t('Reply in turn %1', turn.turn)), replyCost(spent, t('cost unknown'))),
