@@ -118,10 +118,12 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     ]
 
 
-def test_the_picture_of_a_table_has_the_columns_first_that_the_call_changed() -> None:
+def test_the_box_of_a_table_shows_the_columns_that_the_call_changed() -> None:
     table = pd.DataFrame({"city": ["Oslo", "Voss"], "id": [1, 2], "price": [None, 3.0], "z": 0})
     objects, call, _ = shown(session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table))
-    assert objects[call.object].preview.columns == ("price", "z", "city", "id")
+    preview = objects[call.object].preview
+    assert preview.columns == ("city", "id", "price", "z")
+    assert [preview.columns[place] for place in preview.in_box][:1] == ["price"]
 
 
 @pytest.mark.parametrize("index", [False, True])
