@@ -228,7 +228,9 @@ def _parts_of_class(cls: type) -> Parts:
 def reduced(value: Any) -> Any:
     """Return what pickle makes a value of: a function, its arguments, the state, and the items."""
     cls: Any = type(value)
-    reduce = copyreg.dispatch_table.get(cls)
+    # Once Dask is imported, the table pickles all errors otherwise: with their tracebacks.
+    is_error = issubclass(cls, BaseException)
+    reduce = None if is_error else copyreg.dispatch_table.get(cls)
     return reduce(value) if reduce else value.__reduce_ex__(5)
 
 

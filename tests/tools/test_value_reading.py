@@ -383,6 +383,8 @@ def test_equal_content_has_one_digest_and_a_copy_is_private(name: str) -> None:
 
 
 PROBE = """
+from tblib import pickling_support
+pickling_support.install()
 from tests.tools.test_value_reading import CHANGES, Toolbox, content_of, kitchen
 print([tool.version() for tool in Toolbox(kitchen.Potato)])
 print([content_of(make()) for name, (make, _) in CHANGES.items() if name != "functions"])
@@ -390,7 +392,7 @@ print([content_of(make()) for name, (make, _) in CHANGES.items() if name != "fun
 
 
 def test_a_digest_is_the_same_in_another_process() -> None:
-    # The seed of the hashes here is another one.
+    # The seed of the hashes there is another one, and errors are pickled as Dask has it.
     other = subprocess.run(
         [sys.executable, "-c", PROBE],
         env={"PYTHONHASHSEED": "1", "PYTHONPATH": ":".join(["", *sys.path])},
