@@ -135,10 +135,7 @@ class ValueFolder:
 
     def _put(self, name: str, content: str, data: bytes) -> None:
         path = f"{self._contents}/{content}"
-        # A file of this length is whole: a partly written one is shorter.
-        if _size(path) == len(data):
-            os.utime(path)
-        else:
+        if not _is_whole(path, len(data)):
             self._make_room(_blocks(len(data)))
             self._write(path, data)
         path = f"{self._names}/{name}"
@@ -181,7 +178,13 @@ class ValueFolder:
                 file[1].st_mtime,
             )
         )
-        for path, stat in contents:
+        # What another kernel is writing just now is left to it.
+        removable = [
+            (path, stat)
+            for path, stat in contents
+            if _is_abandoned(stat) or not _is_temporary(path)
+        ]
+        for path, stat in removable:
             if used_bytes > most - most // 10:
                 used.discard(os.path.basename(path))
                 used_bytes -= _removed(path, stat)
@@ -229,6 +232,17 @@ def _size(path: str) -> int:
         return os.stat(path).st_size
     except OSError:
         return -1
+
+
+def _is_whole(path: str, size: int) -> bool:
+    """Return whether a file is there with all its bytes; it counts as used just now."""
+    try:
+        # A partly written one is shorter, and another kernel may remove it at any time.
+        is_whole = os.stat(path).st_size == size
+        os.utime(path)
+    except OSError:
+        return False
+    return is_whole
 
 
 def _removed(path: str, stat: os.stat_result) -> int:
