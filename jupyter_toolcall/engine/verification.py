@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ..core.call_record import objects_of
+from ..core.digests import digest
 from ..core.errors import Absent
 from ..core.events import Decided, Event, Failed, Finished, Made, Many, Opened, Started, to_json
 from ..core.journal_entries import Entry
@@ -31,15 +32,20 @@ def first_difference(was: Any, now: Any, path: str = "") -> str:
         case {"type": one}, {"type": other} if one != other:
             return f"{path or 'it'} was {_outcome_text(was)}, and is {_outcome_text(now)}"
         case dict(), dict():
-            keys = [key for key in (*was, *now) if was.get(key) != now.get(key)]
+            keys = [key for key in (*was, *now) if not _is_same(was.get(key), now.get(key))]
             key = keys[0] if keys else ""
             return first_difference(was.get(key), now.get(key), f"{path}.{key}".strip("."))
         case list(), list() if len(was) == len(now):
-            differ = (n for n in range(len(was)) if was[n] != now[n])
+            differ = (n for n in range(len(was)) if not _is_same(was[n], now[n]))
             index = next(differ, 0)
             return first_difference(was[index], now[index], f"{path}.{index}".strip("."))
     before, after = (visible_text(repr(data), 120) for data in (was, now))
     return f"{path or 'it'} was {before}, and is {after}"
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two pieces of JSON data are the same, where 1 is neither true nor 1.0."""
+    return digest("data", one) == digest("data", other)
 
 
 def _outcome_text(data: dict[str, Any]) -> str:
@@ -157,8 +163,9 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
                 return f"{_where(was, cursor)} is rejected here{_NOT_RUN}"
             case Started(), Finished(outcome=Failed(message)):
                 return f"{_where(was, cursor)} cannot run here: {visible_text(message, 300)}"
-        contents = _content(was), _content(now)
-        if contents[0] != contents[1]:
+        # The id covers the event: where it is the same, so is the event.
+        contents = () if was.id == now.id else (_content(was), _content(now))
+        if contents and not _is_same(*contents):
             difference = first_difference(*contents)
             if isinstance(was.event, Started | Decided):
                 # Their digests tell a person nothing, but why these differ.

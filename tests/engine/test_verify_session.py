@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Rule, Session, Toolbox
+from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
@@ -118,6 +120,22 @@ def test_which_rule_let_a_call_run_is_no_divergence(tmp_path: Path) -> None:
     tools = [tool for tool in session.cursor.context.toolbox if tool.name != "save"]
     loaded = Session.load(tmp_path / "s.jsonl", Toolbox(*tools), approve="all")
     assert loaded.verify(), str(loaded.verify())
+
+
+def test_a_number_that_became_a_boolean_or_a_float_is_a_divergence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @tool(read_only=True)
+    def count() -> Any:
+        """Count."""
+        return json.loads(os.environ["COUNT"])
+
+    monkeypatch.setenv("COUNT", "1")
+    session = Session(Toolbox(count), Scripted([("count", {}), "Done."]), scheme="flat")
+    assert session.tell("Count.").run().verify()
+    for now in ("true", "1.0"):
+        monkeypatch.setenv("COUNT", now)
+        assert f"data was 1, and is {json.loads(now)}" in str(session.verify())
 
 
 def test_what_came_out_otherwise_is_told_by_type_with_what_follows_from_it(
