@@ -127,6 +127,9 @@ def _unrepaired_failures(call: CallRecord, state: State) -> list[CallRecord]:
 def _is_first_stale(call: CallRecord, state: State) -> bool:
     """Return whether a call is of the first reply that the model gave before results changed: what
     it says from there on goes back to that one, and one mark is enough."""
+    # Nearly no call is stale: the calls before it are not looked at for any other.
+    if not call.asked_call.stale:
+        return False
     earlier = (state.calls[call_id] for call_id in reversed(state.order[: call.step - 1]))
     before = next((other for other in earlier if other.turn < call.turn), None)
-    return call.asked_call.stale and not (before is not None and before.asked_call.stale)
+    return before is None or not before.asked_call.stale

@@ -132,15 +132,17 @@ def why_next_runs(cursor: Cursor) -> str:
     """Return that the next step runs a call of the replay, and why; "" where it runs none."""
     state, context, queue = cursor.state, cursor.context, cursor.replay_queue
     entry = queue.next(state.open)
-    recorded = state_at(context.journal, queue.recorded_head).calls
-    if entry is None or not state.open or recorded[state.open[0]].started is None:
+    if entry is None or not state.open:
         return ""
     call = state.calls[state.open[0]]
+    recorded = state_at(context.journal, queue.recorded_head).calls.get(call.id)
+    if recorded is None or recorded.started is None:
+        return ""
     ready = cursor.runnable(call, state)
     cached = context.values.cached_outcome(ready) if ready and not cursor.fresh else None
     if ready is None or cached is not None:
         return ""
-    change = _change(recorded[call.id], entry, context.journal, ready)
+    change = _change(recorded, entry, context.journal, ready)
     return t("The next step runs call %1 (%2): %3.", call.step, call.tool, change)
 
 

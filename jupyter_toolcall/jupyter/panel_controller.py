@@ -50,7 +50,7 @@ NO_REPLY = t("The model has no reply yet. Run asks it again.")
 SAME_AGAIN = t("Everything came out as it was recorded, so there is no new branch.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
 NEW_BRANCH = t("Replay: it continues on a new branch, since a call changed or ran again.")
-ENDED_APART = t("This run came out otherwise than the one before. Compare shows where.")
+DIFFERS = t("This run differs from the recorded one. Compare shows where.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
@@ -127,7 +127,7 @@ class PanelController:
     _draft: tuple[str, tuple[Written, ...]] = ("", ())
     """The calls that the person has written in the model's place, and at which entry."""
     _recorded_head: str = ""
-    """The last entry of the branch that a replay repeats; "" without a replay."""
+    """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
 
@@ -160,7 +160,7 @@ class PanelController:
                 continues = False
                 if pause == "done":
                     is_same = self._recorded_head == self.session.head
-                    ending = SAME_AGAIN if is_same else ENDED_APART
+                    ending = SAME_AGAIN if is_same else DIFFERS
                     detail: str = ending if self._recorded_head else ""
                     self._recorded_head = ""
                     self.publish("finished", detail=detail, transient=self._repeated())

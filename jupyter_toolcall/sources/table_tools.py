@@ -298,7 +298,7 @@ def _filled(frame: Frame, column: Column, method: str, value: Cell | None) -> Co
         array = _query(f"SELECT {fill} AS x FROM t ORDER BY pos", frame, [column], values).column(0)
     except (CallError, decimal.InvalidOperation) as error:
         if is_average:
-            advice = "an integer of it is no float without a loss; cast it to float first"
+            advice = "its integers are too large to be exact as floats; cast it to float first"
             raise CallError(f"{column.name} has no {method}: {advice}") from None
         # SQL's own error names the functions of the query above.
         raise (error if value is None else unfit) from None

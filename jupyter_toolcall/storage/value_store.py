@@ -179,17 +179,12 @@ class ValueFolder:
             )
         )
         # What another kernel is writing just now is left to it.
-        removable = [
-            (path, stat)
-            for path, stat in contents
-            if _is_abandoned(stat) or not _is_temporary(path)
-        ]
-        for path, stat in removable:
-            if used_bytes > most - most // 10:
+        for path, stat in contents:
+            if used_bytes > most - most // 10 and _is_removable(path, stat):
                 used.discard(os.path.basename(path))
                 used_bytes -= _removed(path, stat)
         for path, stat in names:
-            if content_of[path] not in used and (_is_abandoned(stat) or not _is_temporary(path)):
+            if content_of[path] not in used and _is_removable(path, stat):
                 used_bytes -= _removed(path, stat)
         return used_bytes
 
@@ -216,6 +211,10 @@ def _is_temporary(path: str) -> bool:
 def _is_abandoned(stat: os.stat_result) -> bool:
     """Return whether a file is so old that nobody is still writing it."""
     return time.time() - stat.st_mtime > HOUR
+
+
+def _is_removable(path: str, stat: os.stat_result) -> bool:
+    return _is_abandoned(stat) or not _is_temporary(path)
 
 
 def _content(path: str) -> str:

@@ -252,15 +252,15 @@ _PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 def _by_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes all arguments as keywords, whatever kinds they are of."""
     # A function in a function has no pickle for a worker process.
-    is_plain = takes_keywords(function) and not any(map(_can_change, _parameters(function, "")))
+    defaults = [p.default for p in _parameters(function, "") if _has_default(p)]
+    can_change = any(private(default)[0] is not default for default in defaults)
+    is_plain = takes_keywords(function) and not can_change
     return function if is_plain else functools.partial(_call_by_position, function)
 
 
-def _can_change(parameter: Parameter) -> bool:
-    """Return whether a call could change a parameter's default, so that the next gets another."""
-    default = parameter.default
-    is_given = default is parameter.empty or isinstance(default, FieldInfo)
-    return not is_given and private(default)[0] is not default
+def _has_default(parameter: Parameter) -> bool:
+    """Return whether Python fills in a parameter that is left out; pydantic fills in its fields."""
+    return parameter.default is not parameter.empty and not isinstance(parameter.default, FieldInfo)
 
 
 def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values: Any) -> Any:
@@ -268,8 +268,9 @@ def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values:
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()][len(receiver) :]
     bindings = inspect.BoundArguments(signature.replace(parameters=parameters), values)
-    for parameter in filter(_can_change, parameters):
-        if parameter.name not in values:
+    for parameter in parameters:
+        if parameter.name not in values and _has_default(parameter):
+            # A call could change its default, and the next call would get another one.
             values[parameter.name] = private(parameter.default)[0]
     # A parameter before `*args` that was left out has its default.
     bindings.apply_defaults()

@@ -278,8 +278,8 @@ def _canonical_state(value: Any, state: Any) -> Any:
     if not state.keys() <= names:
         return state
     cached = _cached_properties(cls)
-    # The copy of a root model of pydantic has such names without a value.
     named = ((n, state[n]) for n in sorted(state) if n not in cached)
+    # The copy of a root model of pydantic has slots such as `__pydantic_extra__` without a value.
     held = ((n, part) for n, part in named if part is not None or n[:2] != "__")
     return {n: _canonical_state(value, part) if n == "__dict__" else part for n, part in held}
 

@@ -36,7 +36,7 @@ class Preview(Row):
     html: Annotated[str, Field(max_length=500_000)] = ""
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
     in_box: Annotated[tuple[int, ...], Field(max_length=MOST_ENTRIES)] = ()
-    """The places of the columns that a box of the graph shows; () for the first ones."""
+    """The positions of the columns that a box of the graph shows; () for the first ones."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
     empty_cells: Annotated[tuple[tuple[str, str], ...], Field(max_length=MOST_ENTRIES)] = ()

@@ -235,8 +235,10 @@ def _lines(view: Preview) -> list[str]:
         wide = SIGNS // min(len(view.columns), COLUMNS) - 2
         table = [view.columns, *view.cells][:ROWS]
         # In a forged file rows may be short.
-        places = view.in_box[:COLUMNS] or range(COLUMNS)
-        shown = [[visible_text(row[n], wide) for n in places if 0 <= n < len(row)] for row in table]
+        columns = view.in_box[:COLUMNS] or range(COLUMNS)
+        shown = [
+            [visible_text(row[n], wide) for n in columns if 0 <= n < len(row)] for row in table
+        ]
         return aligned_lines(shown, range(COLUMNS))
     fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
     if len(fields) > 1:

@@ -117,7 +117,7 @@ test('after the end Step and Step back walk through the calls, with a kernel and
     const place = (): string =>
       `${it.one('[role=status]').textContent}, ${it.all('ol[aria-label=Steps] li').length} calls, ${it.one('.tc-card').textContent}`;
     const [now, tip] = [place(), (name: string): string => it.buttons(name)[0]?.title ?? ''];
-    assert.match(it.one('.tc-meta').textContent, /call 3 of 3Step starts at call 1$/);
+    assert.match(it.one('.tc-meta').textContent, /call 3 of 3Step goes back to call 1$/);
     assert.match(tip('Step'), /call 1/);
     for (const step of [1, 2]) {
       it.click('Step');

@@ -13,7 +13,7 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
-    ENDED_APART,
+    DIFFERS,
     NEW_BRANCH,
     SAME_AGAIN,
     SAME_SO_FAR,
@@ -258,7 +258,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
         assert rows.session[0].detail == detail
         assert not any(row.same for row in rows.calls if row.branch and row.step >= number)
         obeyed(drive, {"type": "step"})
-    assert drive.whole().session[0].detail == ENDED_APART
+    assert drive.whole().session[0].detail == DIFFERS
     assert drive.session["Crate#3"].content == "of eve eve"
 
 

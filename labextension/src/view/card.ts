@@ -45,7 +45,7 @@ const PERSON = 'person';
 
 /** Notes on an object and on the call that made it, one per line. */
 function notesOf(call: CallRow | undefined, note = ''): Fact | null {
-  const notes = [note, ...(call?.notes ?? [])].filter(each => each !== '').map(each => textBlock(each, 600));
+  const notes = [note, ...(call?.notes ?? [])].filter(text => text !== '').map(text => textBlock(text, 600));
   return notes.length ? [notes.length > 1 ? t('Notes') : t('Note'), notes.map(note => h('div', {}, note))] : null;
 }
 
@@ -99,7 +99,7 @@ const withoutTool = ({ tool, error }: CallRow): string => (error.startsWith(`${t
 /** What the calls since the last decision changed, which is still to be judged; and how one failed, with a link to its step. */
 function lastCalls({ calls }: ViewState, { step }: CallRow, acts: PanelActions): Child[] {
   const before = calls.slice(0, step - 1);
-  const since = before.slice(before.findLastIndex(call => call.who !== ''));
+  const since = before.slice(Math.max(0, before.findLastIndex(call => call.who !== '')));
   const [changed, failed] = [since.findLast(call => call.change), since.findLast(call => call.status === 'failed')];
   const line = ({ tool }: CallRow, text: string): string => oneLine(`${tool}${text}`, 110);
   return [
@@ -221,7 +221,7 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     ? t('branch %1', branchName(view.model, object.branch))
     : current || (call ? callPlace(call) : object.kind);
   const head = object.preview.caption || object.kind;
-  const isWalk = view.isPast && view.place === view.step;
+  const isWalk = view.isPast && view.shownStep === view.step;
   const change = changeOf(view, call, object, acts);
   const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
   // Of a new table no cell has changed: its first rows are shown.

@@ -40,7 +40,8 @@ function statusText({ session }: Model, live = true): string {
 export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
 /** The call that a step after the end shows: the one after or before the call that is shown, and the first one after the last. */
-const callAfterStep = ({ place, lastStep }: ViewState, by: 1 | -1): number => (by === 1 && place === lastStep ? 1 : Math.max(0, place + by));
+const callAfterStep = ({ shownStep, lastStep }: ViewState, by: 1 | -1): number =>
+  by === 1 && shownStep === lastStep ? 1 : Math.max(0, shownStep + by);
 
 /** Takes a step of the session; after the end, shows the next call, or the one before it. */
 export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void {
@@ -72,11 +73,11 @@ function tokensText({ model, calls, isPast: past }: ViewState): string {
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
-  const { place, lastStep } = view;
+  const { shownStep, lastStep } = view;
   const together = similarCalls(view);
-  const [first, last] = [together[0]?.step ?? place, together.at(-1)?.step ?? place];
+  const [first, last] = [together[0]?.step ?? shownStep, together.at(-1)?.step ?? shownStep];
   const isEnded = session.phase === 'finished';
-  const at = isEnded || place < lastStep ? t('call %1 of %2', place, lastStep) : t('call %1', place);
+  const at = isEnded || shownStep < lastStep ? t('call %1 of %2', shownStep, lastStep) : t('call %1', shownStep);
   const atCall = first < last ? t('calls %1 to %2', first, last) : lastStep ? at : '';
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
@@ -85,7 +86,7 @@ function metaItems(view: ViewState): Child[] {
     ['opt', tokensText(view)],
     // The card of a turn names it.
     ['', view.personTurn || view.toGuess ? '' : atCall],
-    ['opt', isEnded && place === lastStep && lastStep > 1 ? t('Step starts at call 1') : '']
+    ['opt', isEnded && shownStep === lastStep && lastStep > 1 ? t('Step goes back to call 1') : '']
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
 }
@@ -120,7 +121,7 @@ export class PanelHead {
     this._rules.lastChild?.replaceWith(t('Rules %1', session.rules.length));
     // After the end, Step walks through the calls, and Export replaces Run and Stop.
     const ended = session.phase === 'finished';
-    const { live, isPast, place, lastStep } = this._view;
+    const { live, isPast, shownStep, lastStep } = this._view;
     this._controls.hidden = !live && !(ended && lastStep);
     this._back.hidden = !ended;
     this._run.hidden = ended;
@@ -128,7 +129,7 @@ export class PanelHead {
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
     this._step.disabled = ended ? lastStep === 0 : this._run.disabled;
-    this._back.disabled = place === 0;
+    this._back.disabled = shownStep === 0;
     for (const [element, by] of [[this._step, 1], [this._back, -1]] as const) element.title = element.disabled ? '' : stepTip(this._view, by);
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
@@ -148,7 +149,7 @@ export class PanelHead {
 
   paint(next: ViewState): void {
     this._view = next;
-    this._draw(next.model.session, next.isPast, next.place, next.live, next.ui.commandSent, next.calls.length, next.ui.showsRules, next.ui.moved);
+    this._draw(next.model.session, next.isPast, next.shownStep, next.live, next.ui.commandSent, next.calls.length, next.ui.showsRules, next.ui.moved);
   }
 
   private _updateStatus(): void {

@@ -81,7 +81,7 @@ export interface ViewState {
   readonly step: number;
   readonly lastStep: number;
   /** The number of the call that the card shows, else of the step. */
-  readonly place: number;
+  readonly shownStep: number;
   /** The calls of the shown branch up to the shown step, in order. */
   readonly calls: readonly CallRow[];
   /** The objects up to the shown step, of all branches; what is the same on several ones once. */
@@ -194,11 +194,11 @@ export function viewState(model: Model, ui: PanelState, able: boolean, guesses =
   const toGuess = isPast ? null : model.teaching.turn;
   const chosen = choiceIn(ui, calls, waitingCall, { model, isPast, personTurn, toGuess });
   const shown = model.calls.get(chosen.call);
-  const place = shown?.branch === '' ? shown.step : step;
+  const shownStep = shown?.branch === '' ? shown.step : step;
   const live = able && model.live;
   const isRunByRules = decides && live && !isPast && !ui.chosen && isBusy(model) && calls.slice(-2).some(call => call.by_rule !== '');
   return {
-    model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, place, calls, objects, chosen,
+    model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, shownStep, calls, objects, chosen,
     followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess, isRunByRules
   };
 }

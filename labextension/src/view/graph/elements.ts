@@ -199,14 +199,14 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
 
 /** The first rows of a table, with the columns that its call names, else its first ones. */
 function tableContent({ columns, cells, in_box }: Preview): SVGElement {
-  const places = (in_box.length ? in_box : [...columns.keys()]).slice(0, COLUMNS);
-  const count = places.length;
+  const shown = (in_box.length ? in_box : [...columns.keys()]).slice(0, COLUMNS);
+  const count = shown.length;
   const rows = [columns, ...cells].slice(0, LINES);
   const texts = rows.flatMap((row, number) =>
-    places.map((place, column) =>
+    shown.map((position, column) =>
       s(
         'text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 },
-        clip(oneLine(row[place] ?? '', 40), Math.floor(SIGNS / count))
+        clip(oneLine(row[position] ?? '', 40), Math.floor(SIGNS / count))
       )
     )
   );
