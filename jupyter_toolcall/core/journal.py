@@ -33,8 +33,8 @@ class Journal:
     def __init__(self, write: Write | None = None, seal: Seal | None = None) -> None:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
-        self._children: dict[str | None, tuple[str, ...]] = {}
-        self._continued: dict[str | None, str] = {}
+        self._children: dict[str | None, str | tuple[str, ...]] = {}
+        """Most entries are followed by one, whose id needs no tuple."""
         self._leaves: dict[str, None] = {}
         self.forks: dict[str, None] = {}
         """The entries with which branches left older ones, oldest first."""
@@ -163,12 +163,13 @@ class Journal:
 
     def _register(self, entry: Entry) -> None:
         self._order.append(entry)
-        self._children[entry.parent] = (*self._children.get(entry.parent, ()), entry.id)
+        is_fork = self.continuation(entry.parent) is not None
+        siblings = self.children(entry.parent)
+        self._children[entry.parent] = (*siblings, entry.id) if siblings else entry.id
         self._leaves[entry.id] = None
         if entry.begins_question:
             self.questions.append(entry.id)
-        elif entry.parent not in self._continued:
-            self._continued[entry.parent] = entry.id
+        elif not is_fork:
             self._leaves.pop(entry.parent or "", None)
             return
         self.forks[entry.id] = None
@@ -334,14 +335,16 @@ class Journal:
 
     def children(self, entry_id: str | None) -> tuple[str, ...]:
         """Return the ids of the entries that follow an entry, oldest first."""
-        return self._children.get(entry_id, ())
+        existing = self._children.get(entry_id, ())
+        return (existing,) if isinstance(existing, str) else existing
 
     def continuation(self, entry_id: str | None) -> str | None:
         """Return the first entry that continues a branch after an entry; None where none does.
 
         A question is always a branch of its own, also where it was asked first.
         """
-        return self._continued.get(entry_id)
+        children = (self._entries[child] for child in self.children(entry_id))
+        return next((child.id for child in children if not child.begins_question), None)
 
     def leaves(self) -> tuple[str, ...]:
         """Return the last entries of all branches, oldest first."""

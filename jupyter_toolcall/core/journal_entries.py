@@ -16,7 +16,7 @@ import msgspec
 
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
-from .events import Decided, Event, Finished, Opened, Replied, Started, from_json, to_json
+from .events import Decided, Event, Opened, Replied, Started, from_json, to_json
 from .recorded_data import NOTHING, DataRecord, Record
 
 VERSION = 3
@@ -77,17 +77,16 @@ class Entry(DataRecord, frozen=True):
 
     @property
     def when(self) -> When:
-        """When its line must be on disk: what lets a call run, before the call; results, now."""
+        """When its line must be on disk: what lets a call run, before the call; what a person said,
+        and the end of a run, now."""
         match self.event:
             case Started() | Decided(decision="approve" | "edit"):
                 return "first"
             case Decided(round=number) if number:
                 return "first"
-            case Replied(calls=[_, *_]):
-                # Its first call starts next, with a line that comes "first", or waits.
-                return "soon"
-            case Decided() | Finished() | Replied():
+            case Decided() | Replied(calls=[]):
                 return "now"
+        # A loss of power may lose an end: then a person is asked about its call.
         return "soon"
 
 

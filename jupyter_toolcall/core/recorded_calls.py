@@ -42,10 +42,10 @@ class CallIndex:
     _read: int = 0
     _acted_on: set[str] = field(default_factory=set)
     """The decisions after which a call has started, by entry."""
-    _runs: dict[tuple[str, str], dict[str, Literal["started", "finished"]]] = field(
-        default_factory=dict
-    )
-    """For each reply and call, the runs by approval digest."""
+    _finished: set[CallRun] = field(default_factory=set)
+    """The runs with a result that this computer recorded."""
+    _unfinished: dict[tuple[str, str], dict[str, CallRun]] = field(default_factory=dict)
+    """For each reply and call with other runs, these runs by approval digest."""
     _first: dict[Inputs, str] = field(default_factory=dict)
     _cached: set[str] = field(default_factory=set)
     """The ends of calls that had run before with the same inputs, by entry."""
@@ -70,9 +70,11 @@ class CallIndex:
             if isinstance(entry.event, Started):
                 state = state or state_at(self.journal, entry.id)
                 call = state.calls[entry.event.call_id]
-                self.starts[call_run(call)] += 1
+                run = call_run(call)
+                self.starts[run] += 1
                 self._acted_on.add(call.decision_entry)
-                self._runs_of(call).setdefault(call.approval_digest, "started")
+                if run not in self._finished:
+                    self._unfinished.setdefault(run[:2], {})[run[2]] = run
             elif call_id := ended_call(entry.event):
                 self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
         # An entry of a damaged file may not fit its state: the index leaves it out.
@@ -94,10 +96,12 @@ class CallIndex:
         if entry.verified and call.started is not None:
             self.outcomes[call_id, call.approval_digest] = entry.event.outcome
         if entry.verified and entry.event.by == "session":
-            self._runs_of(call)[call.approval_digest] = "finished"
-
-    def _runs_of(self, call: CallRecord) -> dict[str, Literal["started", "finished"]]:
-        return self._runs.setdefault((call.asked_call.reply, call.id), {})
+            run = call_run(call)
+            unfinished = self._unfinished.pop(run[:2], {})
+            # The tuple that `starts` has too: one a call, and not two.
+            self._finished.add(unfinished.pop(run[2], run))
+            if unfinished:
+                self._unfinished[run[:2]] = unfinished
 
     # -- approvals ---------------------------------------------------------------------------
 
@@ -121,8 +125,10 @@ class CallIndex:
         "finished": this computer recorded its result. "started": its result is unknown or not
         verified, also if that run had another digest, for example because its tool has changed.
         """
-        runs = self._runs.get((call.asked_call.reply, call.id), {})
-        return runs.get(approval_digest) or ("started" if "started" in runs.values() else "")
+        run = call.asked_call.reply, call.id, approval_digest
+        if run in self._finished:
+            return "finished"
+        return "started" if run[:2] in self._unfinished else ""
 
     # -- ends --------------------------------------------------------------------------------
 

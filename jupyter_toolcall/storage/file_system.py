@@ -225,7 +225,7 @@ class Writer:
 
     def write_waiting(self) -> str:
         """Write the lines that are not on disk; return one line about them if that fails."""
-        if self._late is not None:
+        if self._late is not None or self._tail.lines:
             try:
                 self._catch_up(True)
             except OSError as error:

@@ -140,7 +140,7 @@ def test_what_cannot_be_written_was_never_there() -> None:
         Journal().append(None, facts.Asked(float("nan")))  # type: ignore[arg-type]
 
 
-def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_done_now() -> None:
+def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_a_person_said_now() -> None:
     written: list[When] = []
     journal = Journal(lambda line, when: written.append(when))
     said: list[tuple[facts.Event, str, When]] = [
@@ -152,7 +152,7 @@ def test_what_allows_an_effect_has_to_be_on_disk_first_and_what_was_said_and_don
         (facts.Decided("c", "edit"), "person", "first"),
         (facts.Decided("c", "reject"), "person", "now"),
         (facts.Started("d"), "", "first"),
-        (facts.Finished("c", facts.Data(1)), "", "now"),
+        (facts.Finished("c", facts.Data(1)), "", "soon"),
     ]
     head = None
     for event, by, _ in said:

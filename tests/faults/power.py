@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from jupyter_toolcall.core.events import ended_call
+from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from tests.faults import laws
 from tests.faults.disks import Watched
@@ -69,7 +71,8 @@ class Machine:
             list(self.live(at))
             return
         for disk in self.disk.left():
-            yield Machine(self.setting, self.story, disk, [*self.notes])
+            text = disk.certain(journal_file(NOTEBOOK, "")).decode(errors="ignore")
+            yield Machine(self.setting, self.story, disk, list(_kept(self.notes, text)))
 
 
 def run(cases: int, seed: int) -> Tally:
@@ -99,6 +102,14 @@ def _single(setting: Setting) -> Iterator[tuple[str, Machine]]:
                 break
             for number, machine in enumerate(left):
                 yield f"{story.name} at {at}, disk {number}", machine
+
+
+def _kept(notes: list[str], text: str) -> Iterator[str]:
+    """Yield the notes without the results that were not on disk yet: those may be lost."""
+    ended = {ended_call(entry.event) for entry in Journal.salvage(text)[0]}
+    for note in notes:
+        if not note.startswith("told ") or note.split()[1] in ended:
+            yield note
 
 
 def _again(case: str, machine: Machine, chance: random.Random) -> tuple[str, Machine]:
