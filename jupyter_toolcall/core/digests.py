@@ -13,23 +13,32 @@ LENGTH = 32
 
 
 def json_line(
-    *, sort_keys: bool = False, ensure_ascii: bool = True, space: str = "", allow_nan: bool = False
+    *,
+    sort_keys: bool = False,
+    ensure_ascii: bool = True,
+    space: str = "",
+    allow_nan: bool = False,
+    default: Callable[[Any], Any] | None = None,
 ) -> Callable[[Any], str]:
-    """Return what encodes JSON-ready data as one line, with `space` after commas and colons."""
+    """Return what encodes JSON-ready data as one line, with `space` after commas and colons.
+
+    `default` returns any other value as data that can be encoded.
+    """
     comma, colon = f",{space}", f":{space}"
     json_encoder = json.JSONEncoder(
         ensure_ascii=ensure_ascii,
         allow_nan=allow_nan,
         sort_keys=sort_keys,
         separators=(comma, colon),
+        default=default,
     )
     make = getattr(encoder, "c_make_encoder", None)
     if make is None:
         return json_encoder.encode
     # `JSONEncoder.encode` makes this object for every text, which takes longer than most texts.
     escape = encoder.encode_basestring_ascii if ensure_ascii else encoder.encode_basestring
-    default = json_encoder.default
-    chunks = make(None, default, escape, None, colon, comma, sort_keys, False, allow_nan)
+    encode_other = json_encoder.default
+    chunks = make(None, encode_other, escape, None, colon, comma, sort_keys, False, allow_nan)
     return lambda data: "".join(chunks(data, 0))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
+from .digests import json_line
 from .interface_text import on_wire
 from .recorded_data import Record
 
@@ -162,12 +163,12 @@ _ENCODER = json.JSONEncoder(default=changed_fields, check_circular=False)
 
 _READABLE = json.JSONEncoder(default=changed_fields, check_circular=False, ensure_ascii=False)
 
-_COMPACT = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":"))
+_compact = json_line(ensure_ascii=False, allow_nan=True, default=changed_fields)
 
 
 def json_texts(items: Iterable[Any]) -> list[str]:
-    """Return each of some JSON-ready data as a JSON text without spaces."""
-    return [_COMPACT.encode(item) for item in items]
+    """Return each of some rows as a JSON text without spaces that Jupyter can send."""
+    return [sendable(_compact(item)) for item in items]
 
 
 def parsed_texts(items: Iterable[Any]) -> list[Any]:

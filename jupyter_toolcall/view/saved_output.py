@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.json_data import json_texts, sendable_data
+from ..core.json_data import changed_fields, json_texts, sendable_data
 from ..core.recorded_data import replace
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
@@ -25,11 +25,12 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     kept = filter(None, (row.saved() for row in rows.extensions))
     rows = with_graph(replace(rows, extensions=tuple(kept)))
     context = cursor.context
-    journal = sendable_data(journal_part(context.journal, cursor.head, since))
-    journal["events"] = json_texts(journal["events"])
+    part = journal_part(context.journal, cursor.head, since)
+    journal = sendable_data({**part, "events": ()}) | {"events": json_texts(part["events"])}
     # The journal's part has no secrets, and has to keep its digests.
     # Python alone reads the journal: it has no marks for a browser.
-    tables = row_texts(context.hide(sendable_data(rows)))
+    is_hidden = bool(context.secrets.values)
+    tables = row_texts(context.hide(sendable_data(rows)) if is_hidden else changed_fields(rows))
     saved = {"rows": tables, "journal": journal, "version": VERSION}
     shown = {"image/svg+xml": svg(rows), "text/plain": session_text(rows)}
     return {MIME: saved, **context.hide(shown)}
