@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil
 
 from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
@@ -19,7 +19,7 @@ from ..core.rows import Text
 from ..core.text import visible_text
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow
-from .graph_geometry import SMALL, placed, text_width
+from .graph_geometry import SMALL, in_rows, placed, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -27,14 +27,11 @@ MOST, ANCESTORS = 60, 30
 """Calls that are drawn, and how many of them are ancestors of what is selected."""
 LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
-BOX, WIDEST, PILL, PAGE, PANEL = (112, 84), 176, 26, 1_000, 850
-"""Pixels: an object's box and its most width, the height of a pill, and the width of a row on a
-page and in a panel: it ends behind the last box that begins there."""
+BOX, WIDEST, PILL, PANEL = (112, 84), 176, 26, 720
+"""Pixels: an object's box and its most width, the height of a pill, and the width of a row: it ends
+behind what the last call makes that begins there."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
-CHAIN = 16
-"""A drawing of one branch that is so many times as wide as high is a long chain, which is in rows
-in a panel too. Measured: in rows of any other drawing most nodes move with each call."""
 MARK = 16
 """Pixels of an icon on a pill, with its gap."""
 PACE = 10
@@ -63,11 +60,7 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
     """
     graph = drawing(rows, until, selected)
     try:
-        whole = placed(graph) if graph.nodes else graph
-        is_chain = not any(node.muted for node in graph.nodes)
-        # Rows that are twice as wide as they are high together are seen largest as a whole.
-        row = min(max(PANEL, sqrt(2 * whole.width * whole.height)), 2 * PANEL)
-        return _in_rows(whole, row, 3 * PAGE, CHAIN) if is_chain else whole
+        return _in_rows(placed(graph), PANEL) if graph.nodes else graph
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
 
@@ -77,17 +70,14 @@ def with_graph(rows: Rows) -> Rows:
     return rows if rows.graph else replace(rows, graph=(graph_row(rows),))
 
 
-def page_graph(rows: Rows) -> GraphRow:
-    """Return the drawing in the shape of a page: a very wide one continues in rows below."""
-    return _in_rows(with_graph(rows).graph[0], PAGE, 1.5 * PAGE, 2)
+def _in_rows(graph: GraphRow, page: int) -> GraphRow:
+    """Return a drawing in rows of a page's width if it is much wider than that.
 
-
-def _in_rows(graph: GraphRow, page: float, most: float, low: float) -> GraphRow:
-    """Return a drawing in rows of about the width of a page, one below another, if it is wider than
-    `most` and than so many times its height."""
-    if graph.width > max(most, low * graph.height):
+    Measured: with each call fewer nodes move than in one long row.
+    """
+    if graph.width > 1.5 * page:
         with suppress(LayoutError):
-            return placed(graph, [int(node.x / page) for node in graph.nodes])
+            return in_rows(graph, page)
     return graph
 
 

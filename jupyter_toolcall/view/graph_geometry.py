@@ -6,21 +6,23 @@ What is laid out holds numbers and sizes alone, never a text of others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import ceil
 from unicodedata import category, east_asian_width
 
 from ..core.recorded_data import replace
-from .graph_rows import GraphEdge, GraphRow
+from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .graphviz_engine import layout
 
-LABEL, MARGIN = 14, 12
-"""Pixels: the height of an edge's label, and around the drawing."""
+LABEL, MARGIN, BETWEEN = 14, 12, 8
+"""Pixels: the height of an edge's label, around a drawing, and of two margins that are no gap."""
 SMALL = 10.5
 """Pixels of the type of all texts but names and pills."""
 ROW = 6
 """Calls in a row of those that neither take nor make an object."""
-WEIGHTS = {"object": 4, "call": 8, "earlier": 2}
+REFERENCE = 26
+"""Pixels of the height of a reference."""
+WEIGHTS = {"object": 4, "call": 8, "earlier": 2, "reference": 4}
 """How short and straight the lines from a node are to be."""
 LETTERS = {
     **dict.fromkeys("ijl|.,:;'!I`", 0.3),
@@ -31,6 +33,8 @@ LETTERS = {
 """How wide letters are beside the size of the type."""
 
 Point = tuple[int, int]
+Part = tuple[float, int]
+"""The number of a row, and the number of a node in it."""
 
 
 def text_width(text: str, size: float, mono: bool = False) -> float:
@@ -46,16 +50,19 @@ def _letter_width(letter: str, mono: bool) -> float:
     return (1.25 if category(letter) == "So" else 1) if east_asian_width(letter) in "WF" else 0.68
 
 
-def placed(graph: GraphRow, row_of: Sequence[int] = ()) -> GraphRow:
-    """Return a drawing with the places that Graphviz gives it, in whole pixels: what is saved stays
-    small. `row_of` are the rows that nodes stand in, one below the other. Raises LayoutError."""
-    drawn = layout("\n".join(["digraph {", *_dot(graph, row_of), "}"]))
+def placed(graph: GraphRow, top: int = 0) -> GraphRow:
+    """Return a drawing with the places that Graphviz gives it, so many pixels from the top.
+
+    They are whole pixels: what is saved stays small. Raises LayoutError.
+    """
+    drawn = layout("\n".join(["digraph {", *_dot(graph), "}"]))
     width, height = (float(part) for part in drawn["bb"].split(",")[2:])
 
     def points(text: str) -> list[Point]:
         # Graphviz measures upwards, in points; a point is a pixel here.
         pairs = (part.split(",") for part in text.split())
-        return [(round(float(x)) + MARGIN, round(height - float(y)) + MARGIN) for x, y in pairs]
+        down = height + top + MARGIN
+        return [(round(float(x)) + MARGIN, round(down - float(y))) for x, y in pairs]
 
     at = {node["name"]: points(node["pos"])[0] for node in drawn["objects"] if "pos" in node}
     splines = {line["id"]: points(line["pos"]) for line in drawn.get("edges", ()) if "id" in line}
@@ -71,7 +78,132 @@ def placed(graph: GraphRow, row_of: Sequence[int] = ()) -> GraphRow:
     return replace(graph, width=wide, height=high, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _dot(graph: GraphRow, row_of: Sequence[int]) -> Iterator[str]:
+def in_rows(graph: GraphRow, page: int) -> GraphRow:
+    """Return a drawing, which has its places, in rows of about the width of a page, one below the
+    other, as text is written.
+
+    What a call makes stands in the row of the call. An object that a call of a later row takes
+    stands there again, as a reference: no line leads from row to row. Raises LayoutError.
+    """
+    part_of = _parts(graph, _rows(graph, page))
+    nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
+    for before, name in pairwise([(-1.0, -1), *sorted({*part_of})]):
+        # What stands in one row stands closer.
+        height -= BETWEEN * (before[0] == name[0])
+        part, first = placed(_part(graph, part_of, name), height), len(nodes)
+        edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in part.edges)
+        nodes += part.nodes
+        width, height = max(width, part.width), height + int(part.height)
+    # No line is drawn to a reference, but it comes from its object.
+    place = {node.row: n for n, node in enumerate(nodes) if node.kind == "object"}
+    references = ((n, node) for n, node in enumerate(nodes) if node.kind == "reference")
+    edges += (GraphEdge(place[node.row], n, muted=node.muted) for n, node in references)
+    return replace(graph, width=width, height=height, nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _rows(graph: GraphRow, page: int) -> list[float]:
+    """Return for each node the row that it stands in."""
+    row_of = [float(int(node.x / page)) for node in graph.nodes]
+    takers: dict[int, list[float]] = {}
+    for edge in graph.edges:
+        if graph.nodes[edge.tail].kind == "call":
+            row_of[edge.head] = row_of[edge.tail]
+    results = {edge.head for edge in graph.edges if graph.nodes[edge.tail].kind == "call"}
+    for edge in graph.edges:
+        takers.setdefault(edge.tail, []).append(row_of[edge.head])
+    for n in takers.keys() - results:
+        # An input stands where it is first taken.
+        row_of[n] = min(takers[n])
+    for run, before in _calls_alone(graph):
+        # Many have a row of their own, between those of the calls before and after them.
+        row = row_of[before] if before >= 0 else -1
+        row_of = [row + (len(run) > 1) / 2 if n in run else at for n, at in enumerate(row_of)]
+    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
+    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
+    for n, node in enumerate(graph.nodes):
+        if node.flag and n not in ends and shown:
+            row_of[n] = row_of[shown[-1]]
+    return row_of
+
+
+def _parts(graph: GraphRow, row_of: Sequence[float]) -> list[Part]:
+    """Return for each node its row, and the first node of those that stand together with it there.
+
+    These parts of a row stand below one another, in the order of the calls.
+    """
+    part_of = [(row, n) for n, row in enumerate(row_of)]
+
+    def join(one: int, other: int) -> None:
+        parts = sorted((part_of[one], part_of[other]))
+        if parts[0][0] == parts[1][0]:
+            part_of[:] = [parts[0] if part == parts[1] else part for part in part_of]
+
+    takers: dict[tuple[int, float], int] = {}
+    for edge in graph.edges:
+        join(edge.tail, edge.head)
+        # What takes the same object of another row stands together.
+        join(takers.setdefault((edge.tail, row_of[edge.head]), edge.head), edge.head)
+    for run, before in _calls_alone(graph):
+        for n in run[1:] or [before]:
+            join(run[0], n)
+    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
+    for n, node in enumerate(graph.nodes):
+        if node.flag and shown:
+            join(shown[-1], n)
+    return part_of
+
+
+def _calls_alone(graph: GraphRow) -> Iterator[tuple[list[int], int]]:
+    """Yield the calls that neither take nor make an object, each run of them with the call before
+    it; -1 for none."""
+    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
+    calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
+    before = -1
+    for is_alone, group in groupby(calls, lambda n: n not in ends):
+        run = [*group]
+        if is_alone:
+            yield run, before
+        before = run[-1]
+
+
+def _part(graph: GraphRow, part_of: Sequence[Part], part: Part) -> GraphRow:
+    """Return one part of a drawing, with a reference for each object of another row."""
+    nodes, place, edges = list[GraphNode](), dict[int, int](), list[GraphEdge]()
+    references: dict[tuple[int, float], int] = {}
+    incoming: dict[int, list[GraphEdge]] = {}
+    for edge in graph.edges:
+        incoming.setdefault(edge.head, []).append(edge)
+    for n, node in enumerate(graph.nodes):
+        if part_of[n] != part:
+            continue
+        for edge in incoming.get(n, ()):
+            above = graph.nodes[edge.tail]
+            if part_of[edge.tail] == part or above.kind != "object":
+                continue
+            # Calls that stand below one another share it: calls farther on would pull it to them.
+            key = edge.tail, node.x
+            if key not in references:
+                references[key] = len(nodes)
+                nodes.append(_reference(above))
+            at = references[key]
+            nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
+        place[n] = len(nodes)
+        nodes.append(node)
+    for edge in graph.edges:
+        if edge.head in place:
+            key = edge.tail, graph.nodes[edge.head].x
+            tail = place.get(edge.tail, references.get(key, -1))
+            edges += [replace(edge, tail=tail, head=place[edge.head])] if tail >= 0 else []
+    return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _reference(above: GraphNode) -> GraphNode:
+    label = f"\N{UPWARDS ARROW} {above.label}"
+    width = 2 * ceil((text_width(label, SMALL) + 16) / 2)
+    return GraphNode("reference", above.row, 0, 0, width, REFERENCE, label, muted=True)
+
+
+def _dot(graph: GraphRow) -> Iterator[str]:
     """Yield the lines of a drawing in the DOT language, in the order of its nodes and edges.
 
     That order, and what a node's edges leave it in (`ordering`), keep nodes where they were when
@@ -86,34 +218,26 @@ def _dot(graph: GraphRow, row_of: Sequence[int]) -> Iterator[str]:
         # what other branches have does not bend those of the shown one.
         weight, head = WEIGHTS[graph.nodes[edge.tail].kind], f"{edge.head}"
         weight = 1 if edge.head not in tails else min(weight, 2) if edge.muted else weight
-        # A line into another row does not keep its end to the right of its beginning: like a line
-        # of text, the row begins at the left again.
-        free = " constraint=false" * bool(row_of and row_of[edge.tail] != row_of[edge.head])
         if edge.label:
             # A node on the edge. Graphviz's own labels would double all ranks, and its time.
             yield _sized(f"label{n}", text_width(edge.label, SMALL) + 6, LABEL)
-            yield f"label{n} -> {head} [id=after{n} weight={2 * weight}{free}]"
+            yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
-        yield f"{edge.tail} -> {head} [id={n} weight={weight}{free}]"
+        yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
     # Lines that nobody sees hold calls without objects in rows, behind the call before them.
-    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
-    calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
-    before = ""
-    for is_alone, group in groupby(calls, lambda n: n not in ends):
-        run = [*map(str, group)]
-        if is_alone:
-            rows = [run[start : start + ROW] for start in range(0, len(run), ROW)]
-            yield from (f"{' -> '.join(row)} [style=invis]" for row in rows)
-            # The rows stand below one another, as they are read.
-            yield f"{{rank=same {' -> '.join(run[::ROW])} [style=invis]}}"
-            yield f"{before} -> {run[0]} [style=invis weight=0]" if before else ""
-        before = run[-1]
-    if graph.earlier:
+    for run, before in _calls_alone(graph):
+        rows = [run[start : start + ROW] for start in range(0, len(run), ROW)]
+        yield from (f"{' -> '.join(map(str, row))} [style=invis]" for row in rows)
+        # The rows stand below one another, as they are read.
+        yield f"{{rank=same {' -> '.join(map(str, run[::ROW]))} [style=invis]}}"
+        yield f"{before} -> {run[0]} [style=invis weight=0]" if before >= 0 else ""
+    if any(node.kind == "earlier" for node in graph.nodes[:1]):
         yield "{rank=min 0}"
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
     # An output that is not saved yet stands in the row of the branch that is to save it.
     shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
+    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
     outputs = (n for n in last if int(n) not in ends and shown)
     yield from (f"{shown[-1]} -> {n} [style=invis]" for n in outputs)
 

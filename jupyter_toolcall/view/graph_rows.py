@@ -17,9 +17,12 @@ NodeState = Literal["ran", "waits", "approved", "running", Ended]
 
 
 class GraphNode(Row):
-    """A box (an object, or the earlier calls) or a pill (a call), with a row of its own."""
+    """A box (an object, or the earlier calls) or a pill (a call), with a row of its own.
 
-    kind: Literal["object", "call", "earlier"] = "object"
+    A reference stands for an object that is drawn above it, in another row of a long drawing.
+    """
+
+    kind: Literal["object", "call", "earlier", "reference"] = "object"
     row: str = ""
     """The id of its ObjectRow or CallRow; "" for the earlier calls."""
     x: float = 0

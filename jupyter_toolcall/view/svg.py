@@ -18,7 +18,7 @@ from typing import Final
 from ..core.text import aligned_lines, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
-from .graph import BOLD, MONO, page_graph
+from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .text_summary import last_lines, summary_line
@@ -54,7 +54,7 @@ _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 
 def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
-    graph = page_graph(rows)
+    graph = with_graph(rows).graph[0]
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
     foot = _foot(rows, graph, width)
@@ -95,8 +95,9 @@ def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
 
     What looks alike is in one group, which names its inks and its type once: it is saved.
     """
-    yield from _edges([edge for edge in graph.edges if edge.muted], PALE)
-    yield from _edges([edge for edge in graph.edges if not edge.muted], LINE)
+    edges = [edge for edge in graph.edges if edge.path]
+    yield from _edges([edge for edge in edges if edge.muted], PALE)
+    yield from _edges([edge for edge in edges if not edge.muted], LINE)
     contents = _contents(rows, graph)
     warned = {row.id: row.warning.kind for row in rows.calls if row.warning is not None}
     parts = list[Part]()
@@ -145,7 +146,8 @@ def _inks(node: GraphNode) -> tuple[str, str]:
 def _shape(node: GraphNode) -> Part:
     is_call = node.kind == "call"
     waits = is_call and node.state == "waits" and not node.muted
-    fill = FILL if node.input or node.kind == "earlier" else WASH if waits else "#fff"
+    is_pale = node.input or node.kind in ("earlier", "reference")
+    fill = FILL if is_pale else WASH if waits else "#fff"
     place = {"x": node.x - node.width / 2, "y": node.y - node.height / 2}
     size = {"width": node.width, "height": node.height, "rx": node.height / 2 if is_call else 8}
     style = {"fill": fill, "stroke": _inks(node)[0], "stroke_dasharray": DASHES * node.dashed}
@@ -168,6 +170,9 @@ def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:
 def _on_box(node: GraphNode) -> Iterator[Part]:
     ink, room = _inks(node)[1], node.width - 8
     right, up = node.width / 2, -node.height / 2
+    if node.kind == "reference":
+        yield _fitted(node, 0, 4, node.label, ink, SMALL, room)
+        return
     yield _fitted(node, 0, 4 if node.kind == "earlier" else 18, node.label, ink, BOLD, room)
     if node.detail:
         yield _fitted(node, 0, 33, node.detail, MUTED, SMALL, room)

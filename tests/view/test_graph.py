@@ -13,7 +13,7 @@ from jupyter_toolcall.core.text import printable
 from jupyter_toolcall.view import graphviz_engine
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Use
-from jupyter_toolcall.view.graph import ANCESTORS, MOST, PACE, drawing, graph_row
+from jupyter_toolcall.view.graph import ANCESTORS, MOST, PACE, PANEL, drawing, graph_row
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
 from jupyter_toolcall.view.view_rows import all_rows
@@ -49,7 +49,8 @@ def test_every_call_and_object_of_a_short_session_is_drawn_once(seed: int) -> No
         assert sorted(by_row(graph, "call")) == sorted(calls)
         objects = [row.id for row in rows.objects if not row.same]
         assert sorted(by_row(graph, "object")) == sorted(objects)
-    assert len({(node.kind, node.row) for node in graph.nodes}) == len(graph.nodes)
+    nodes = [(node.kind, node.row) for node in graph.nodes if node.kind != "reference"]
+    assert len({*nodes}) == len(nodes)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -58,9 +59,11 @@ def test_every_object_that_a_call_takes_or_makes_is_joined_to_it_by_one_edge(see
     same = {row.id: row.same or row.id for row in rows.calls}
     same |= {row.id: row.same or row.id for row in rows.objects}
     graph = graph_row(rows)
-    nodes = [f"{node.kind}:{node.row}" for node in graph.nodes]
-    drawn = {(nodes[edge.tail], nodes[edge.head]) for edge in graph.edges}
-    assert len(drawn) == len(graph.edges)
+    # A reference stands for its object in another row.
+    nodes = [f"{node.kind}:{node.row}".replace("reference", "object") for node in graph.nodes]
+    edges = [edge for edge in graph.edges if graph.nodes[edge.head].kind != "reference"]
+    drawn = {(nodes[edge.tail], nodes[edge.head]) for edge in edges}
+    assert len(drawn) == len(edges)
     taken = {
         (f"object:{same[use.object]}", f"call:{same[call.id]}")
         for call in rows.calls
@@ -72,6 +75,20 @@ def test_every_object_that_a_call_takes_or_makes_is_joined_to_it_by_one_edge(see
         if row.call and not row.same
     }
     assert drawn == taken | made
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_line_leads_to_the_right_within_its_row(seed: int) -> None:
+    graph = graph_row(rows_of(seed, 12 + seed, 1 + seed % 4))
+    lines = [edge for edge in graph.edges if edge.path]
+    for tail, head in ((graph.nodes[line.tail], graph.nodes[line.head]) for line in lines):
+        assert tail.x < head.x
+    above = [edge for edge in graph.edges if not edge.path]
+    for tail, head in ((graph.nodes[edge.tail], graph.nodes[edge.head]) for edge in above):
+        assert tail.row == head.row
+        assert tail.y < head.y
+        assert head.label == f"↑ {tail.label}"
+    assert graph.width < 2 * PANEL
 
 
 @pytest.mark.parametrize("count", [3, MOST, MOST + 1, 149, 1_000])

@@ -16,7 +16,7 @@ from jupyter_toolcall.core.call_record import Status
 from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, SessionRow, Use
-from jupyter_toolcall.view.graph import PAGE, with_graph
+from jupyter_toolcall.view.graph import PANEL, with_graph
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphRow, NodeState
 from jupyter_toolcall.view.svg import MARKS, SHAPES, svg
@@ -102,7 +102,7 @@ def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     image = table(count, Preview(image=f"data:image/png;base64,{'A' * 4_000}"))
     for rows in (shown, image):
         assert len(svg(rows).encode()) < 100_000
-        assert float(drawn(rows)[1].get("width", 0)) < 3 * PAGE
+        assert float(drawn(rows)[1].get("width", 0)) < 2 * PANEL
 
 
 @pytest.mark.parametrize("state", get_args(NodeState))

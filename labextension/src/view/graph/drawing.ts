@@ -60,17 +60,18 @@ export const NO_DRAWING: Drawing = {
 /** The number of the call that a spot is of; 0 for what was there before. */
 export const stepOf = ({ object, call }: Spot): number => call?.step ?? object?.step ?? 0;
 
-const keyOf = ({ kind, row }: GraphNode): string => `${kind}:${row}`;
+/** An object has a reference in each row of the drawing in which it is taken again. */
+const keyOf = ({ kind, row, y }: GraphNode): string => `${kind}:${row}${kind === 'reference' ? ` ${y}` : ''}`;
 
 /** What is drawn of a state; at an earlier step, what had happened by then. */
 export function drawingOf(view: ViewState): Drawing {
   const { model, isPast, step } = view;
   const { graph } = model;
   const all = graph.nodes.map((node): Spot => {
-    const object = node.kind === 'object' ? (model.objects.get(node.row) ?? null) : null;
+    const object = ['object', 'reference'].includes(node.kind) ? (model.objects.get(node.row) ?? null) : null;
     const call = node.kind === 'call' ? (model.calls.get(node.row) ?? null) : null;
     // What is saved after the shown step is not saved there.
-    const isSavedLater = object !== null && object.saved !== savedName(view, object);
+    const isSavedLater = node.kind === 'object' && object !== null && object.saved !== savedName(view, object);
     const now = isSavedLater ? { ...node, flag: '', detail: oneLine(joined(' · ', object.label, object.preview.caption), 24) } : node;
     return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
@@ -83,7 +84,7 @@ export function drawingOf(view: ViewState): Drawing {
   const byKey = new Map(spots.map(spot => [spot.key, spot]));
   const spotOf = (object: string): Spot | undefined => byKey.get(`object:${drawnId(model, object)}`);
   const pillOf = (call: string): Spot | undefined => byKey.get(`call:${model.calls.get(call)?.same || call}`);
-  const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && node.kind !== 'earlier';
+  const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && ['object', 'call'].includes(node.kind);
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;
   const box = spots.length ? { left: 0, top: 0, right: width, bottom: height } : EMPTY_BOX;
