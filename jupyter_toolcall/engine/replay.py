@@ -134,7 +134,7 @@ def why_next_runs(cursor: Cursor) -> str:
     entry = queue.next(state.open)
     if entry is None or not state.open:
         return ""
-    call = state.calls[state.open[0]]
+    call = as_repeated(cursor, state.calls[state.open[0]])
     recorded = state_at(context.journal, queue.recorded_head).calls.get(call.id)
     if recorded is None or recorded.started is None:
         return ""

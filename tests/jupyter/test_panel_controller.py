@@ -262,6 +262,16 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
     assert drive.session["Crate#3"].content == "of eve eve"
 
 
+def test_a_stepped_replay_says_of_no_call_that_a_person_edited_that_its_input_changed() -> None:
+    drive, _ = seated(("double", {"number": 1}), stepping=True)
+    drive.session.decide("call_1", "edit", arguments={"number": 5}).run()
+    obeyed(drive, {"type": "replay", "call": "call_1"})
+    while drive.whole().session[0].phase != "finished":
+        assert "next step" not in drive.whole().session[0].detail
+        obeyed(drive, {"type": "step"})
+    assert drive.session.calls[0].result == 10
+
+
 def test_a_fork_that_comes_out_as_it_was_recorded_says_so() -> None:
     drive, _ = seated(("double", {"number": 1}), ("double", {"number": 2}), approve="all")
     head = drive.session.head
