@@ -256,14 +256,10 @@ def test_the_overview_moves_the_graph_by_pointer_and_by_keyboard(
     overview.focus()
     page.keyboard.press("Home")
     first, start = frame_of(overview), transform(view)
-    page.keyboard.press("ArrowRight")
-    right = frame_of(overview)
-    assert right["x"] > first["x"]
-    assert right["y"] == first["y"]
     page.keyboard.press("ArrowDown")
     down = frame_of(overview)
-    assert down["x"] == right["x"]
-    assert down["y"] > right["y"]
+    assert down["x"] == first["x"]
+    assert down["y"] > first["y"]
     expect(overview).to_have_attribute(
         "aria-valuetext", re.compile(r"^showing \d+ to \d+ of 45 calls$")
     )
@@ -274,10 +270,10 @@ def test_the_overview_moves_the_graph_by_pointer_and_by_keyboard(
     page.mouse.move(*grip)
     page.mouse.down()
     assert transform(view) == start
-    page.mouse.move(grip[0] + 20, grip[1] + 6, steps=4)
+    page.mouse.move(grip[0], grip[1] + 6, steps=4)
     page.mouse.up()
     dragged = frame_of(overview)
-    assert abs(dragged["x"] - first["x"] - 20) <= 2
+    assert dragged["x"] == first["x"]
     assert abs(dragged["y"] - first["y"] - 6) <= 2
     assert transform(view) != start
     page.mouse.move(*grip)

@@ -120,7 +120,7 @@ function placeNode(element: Element, { spot: { x, y } }: SceneNode, before?: Sce
 function placeLink({ children: [path, head, label] }: Element, { link: { edge } }: SceneLink, before?: SceneLink): void {
   if (before?.link.edge.path === edge.path) return;
   path?.setAttribute('d', edge.path);
-  head?.setAttribute('d', edge.path && `${edge.path.split(/[ch]/)[0] ?? ''}h0`);
+  head?.setAttribute('d', `${edge.path.split(/[ch]/)[0] ?? ''}h0`);
   label?.setAttribute('x', String(edge.label_x));
   label?.setAttribute('y', String(edge.label_y + 3.5));
 }

@@ -392,8 +392,8 @@ export class Graph {
     this._canvas.classList.toggle('path', path !== null);
     return {
       nodes: spots.map(spot => ({ spot, text: nodeText(view, spot), isAway: isAway(spot) })),
-      // What other branches have alone lies below the shown one.
-      links: [...links].sort((a, b) => Number(b.edge.muted) - Number(a.edge.muted)).map(
+      // What other branches have alone lies below the shown one. To a reference no line leads.
+      links: links.filter(({ edge }) => edge.path).sort((a, b) => Number(b.edge.muted) - Number(a.edge.muted)).map(
         link => ({ link, isAway: isAway(link.tail) || isAway(link.head) })
       ),
       guess: this._guess()
