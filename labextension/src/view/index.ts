@@ -385,8 +385,6 @@ export class PanelView {
   }
 
   private _draw(view: ViewState): void {
-    // What is below the panel stays where it is while the person walks through the calls.
-    if (view.isPast !== (this._root.dataset.phase === 'past')) this._page.style.minHeight = view.isPast ? `${this._page.offsetHeight}px` : '';
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     const wasDeciding = this._isDeciding;
     this._isDeciding = this._decides(view);

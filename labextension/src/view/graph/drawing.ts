@@ -52,6 +52,9 @@ export interface Drawing {
   readonly box: Box;
 }
 
+const topOf = (spots: readonly Spot[]): number => Math.min(...spots.map(spot => boxOf(spot).top));
+const bottomOf = (spots: readonly Spot[]): number => Math.max(...spots.map(spot => boxOf(spot).bottom));
+
 const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 export const NO_DRAWING: Drawing = {
   spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: undefined, box: EMPTY_BOX
@@ -86,7 +89,10 @@ export function drawingOf(view: ViewState): Drawing {
   const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && node.kind !== 'earlier';
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;
-  const box = spots.length ? { left: 0, top: 0, right: width, bottom: height } : EMPTY_BOX;
+  // What happened later takes no height; from left to right nothing moves.
+  const box = spots.length
+    ? { left: 0, top: topOf(spots) - topOf(all), right: width, bottom: height + bottomOf(spots) - bottomOf(all) }
+    : EMPTY_BOX;
   return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
 }
 
