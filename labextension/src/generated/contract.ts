@@ -106,8 +106,8 @@ export const BranchRow = record({
 });
 export type BranchRow = Read<typeof BranchRow>;
 export const ChangeRow = record({
-  what: oneOf("tool", "argument", "status", "result", "error", "prints", "reason", "text"), name: text.or(""), left: list(integer).or([]),
-  right: list(integer).or([])
+  what: oneOf("tool", "code", "argument", "status", "result", "error", "prints", "reason", "text"), name: text.or(""),
+  left: list(integer).or([]), right: list(integer).or([])
 });
 export type ChangeRow = Read<typeof ChangeRow>;
 export const ObjectPairRow = record({ left: text.or(""), right: text.or(""), same: boolean.or(false), repeated: boolean.or(false) });
