@@ -94,8 +94,8 @@ def short_numbers(text: str, limit: int) -> str:
     """Return a text of at most `limit` characters; of a long number three decimals are left, zeros
     before them not counted, and a sign that it is cut. The panel has the same rule.
 
-    >>> short_numbers("mean 4.55714285714, least 0.00012345678", 40)
-    'mean 4.557…, least 0.000123…'
+    >>> short_numbers("mean 4.55714285714, least 0.00012345678, cut 21.599998…", 60)
+    'mean 4.557…, least 0.000123…, cut 21.599…'
     """
     return shortened_text(_LONG_NUMBER.sub(r"\1…", text), limit).replace(".…", "…")
 

@@ -98,9 +98,9 @@ def table(count: int, preview: Preview) -> Rows:
 def test_empty_cells_keep_their_place_and_long_numbers_are_shortened_in_the_picture() -> None:
     cells = (("", "3.0666666666"), ("", ""), ("ada", "1.5"))
     _, picture = drawn(table(2, Preview(columns=("name", "price"), cells=cells)))
-    texts = [text for text in picture.iter(f"{SVG}text") if "3.066…" in (text.text or "")]
-    assert [text.text for text in texts] == ["      3.066…"] * 2
-    assert all("preserve" in text.attrib.values() for text in texts)
+    [text] = (text for text in picture.iter(f"{SVG}text") if "…" in (text.text or ""))
+    assert text.text == "      3.0666…"
+    assert "preserve" in text.attrib.values()
 
 
 @pytest.mark.parametrize("count", [3, 60, 2_000])
