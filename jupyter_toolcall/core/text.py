@@ -87,7 +87,7 @@ def shortened_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-_LONG_NUMBER = re.compile(r"(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))\d{4,}…?(?![\w.])")
+_LONG_NUMBER = re.compile(r"(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])")
 
 
 def short_numbers(text: str, limit: int) -> str:
