@@ -179,11 +179,10 @@ function approveButtons(view: ViewState, call: CallRow, acts: PanelActions, appr
 }
 
 /** Goes on with as many calls as the budget had that is used up. */
-function budgetButton({ budget_calls: calls }: CallRow, disabled: boolean, acts: PanelActions): Child {
-  const tip = t('Raises the budget: these calls run without waiting.');
-  const onclick = (): void => acts.send({ type: 'add_budget', calls });
-  return calls ? button(tn('Go on with %1 more call', 'Go on with %1 more calls', calls), { key: 'more calls', disabled, tip, onclick }) : null;
-}
+const budgetButton = ({ budget_calls: calls }: CallRow, disabled: boolean, acts: PanelActions): Child => calls > 0 && button(
+  tn('Go on with %1 more call', 'Go on with %1 more calls', calls),
+  { key: 'calls', disabled, tip: t('Raises the budget: these calls run without waiting.'), onclick: () => acts.send({ type: 'add_budget', calls }) }
+);
 
 function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const locked = isLocked(view, call);

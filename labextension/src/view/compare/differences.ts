@@ -54,12 +54,9 @@ function openable(key: string, says: string, rows: Child): HTMLElement {
   return element;
 }
 
-/** Whether the cells of a part are of rows that one side alone has. */
-const isLone = ({ cells }: PartRow): boolean => cells.some(cell => !cell.left_at !== !cell.right_at);
-
 /** One side of a differing part: text, picture, lines, cells; what is of both sides stands on the last one. */
 function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name, preview }: ObjectRow): Child {
-  if (isLone(one)) return loneRows(one, where, id);
+  if (one.cells.some(cell => !cell.left_at !== !cell.right_at)) return loneRows(one, where, id);
   const words = one[where];
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;

@@ -132,16 +132,8 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
-  const title = h(
-    'button',
-    {
-      class: 'tc-call',
-      'aria-pressed': String(chosen.call === call.id),
-      key: `${where} ${call.id}`,
-      onclick: () => choose(call.object)
-    },
-    ...callText(pair, call, other)
-  );
+  const props = { class: 'tc-call', 'aria-pressed': String(chosen.call === call.id), key: `${where} ${call.id}` };
+  const title = h('button', { ...props, onclick: () => choose(call.object) }, ...callText(pair, call, other));
   const code = pair.changes.find(change => change.what === 'code')?.name ?? '';
   const branch = branchName(view.model, call.branch) || (currentBranch(view.model)?.name ?? '');
   // A call that failed has no object, which needs no words.

@@ -52,8 +52,15 @@ export interface Drawing {
   readonly box: Box;
 }
 
-const topOf = (spots: readonly Spot[]): number => Math.min(...spots.map(spot => boxOf(spot).top));
-const bottomOf = (spots: readonly Spot[]): number => Math.max(...spots.map(spot => boxOf(spot).bottom));
+/** The box around some spots, with space; null if there is none. */
+export function boxAround(spots: readonly (Spot | undefined)[], space = 0): Box | null {
+  const boxes = spots.flatMap(spot => (spot ? [boxOf(spot)] : []));
+  if (boxes.length === 0) return null;
+  return {
+    left: Math.min(...boxes.map(({ left }) => left)) - space, right: Math.max(...boxes.map(({ right }) => right)) + space,
+    top: Math.min(...boxes.map(({ top }) => top)) - space, bottom: Math.max(...boxes.map(({ bottom }) => bottom)) + space
+  };
+}
 
 const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 export const NO_DRAWING: Drawing = {
@@ -89,10 +96,9 @@ export function drawingOf(view: ViewState): Drawing {
   const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && node.kind !== 'earlier';
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;
+  const [shown, whole] = [boxAround(spots), boxAround(all)];
   // What happened later takes no height; from left to right nothing moves.
-  const box = spots.length
-    ? { left: 0, top: topOf(spots) - topOf(all), right: width, bottom: height + bottomOf(spots) - bottomOf(all) }
-    : EMPTY_BOX;
+  const box = shown && whole ? { left: 0, top: shown.top - whole.top, right: width, bottom: height + shown.bottom - whole.bottom } : EMPTY_BOX;
   return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
 }
 
