@@ -18,6 +18,7 @@ from ..core.recorded_calls import CallEnd, CallIndex
 from ..core.secrets import Hide
 from ..core.state import State
 from ..engine.cursor import Cursor, SessionContext
+from ..engine.outdated import changed_code, recorded_tool_code
 from .branch_totals import branch_totals
 from .comparison import Aspect, CallPair, Change, Comparison, ObjectPair, Side
 from .differences import Difference, Others, Same, Unknown
@@ -169,7 +170,7 @@ def _call_pair(left: CallRecord | None, right: CallRecord | None, branches: Bran
     if left is None or right is None:
         return CallPair(left, right, False, (), objects, cached)
     shared = left.same_facts(right)
-    changes = () if shared else tuple(_changes(left, right, (one, other), branches.right_names))
+    changes = () if shared else tuple(_changes(left, right, (one, other), branches))
     return CallPair(left, right, shared, changes, objects, cached)
 
 
@@ -280,14 +281,26 @@ def _hidden(fact: Any, hide: Hide) -> Any:
 # -- what differs in two calls -----------------------------------------------------------------
 
 
+def _code_change(left: CallRecord, right: CallRecord, branches: Branches) -> str:
+    """Return what changed in the code of a tool between two calls of it, "" for nothing."""
+    a, b = branches.left.cursor.context, branches.right.cursor.context
+    before, now = recorded_tool_code(left, a.journal), recorded_tool_code(right, b.journal)
+    tool = b.toolbox.get(right.tool)
+    server = tool.server if tool else ""
+    return changed_code(right.tool, before, now, server) if before and now else ""
+
+
 def _changes(
     left: CallRecord,
     right: CallRecord,
     ends: tuple[CallEnd | None, CallEnd | None],
-    right_names: Mapping[str, str],
+    branches: Branches,
 ) -> Iterator[Change]:
+    right_names = branches.right_names
     if left.tool != right.tool:
         yield Change("tool", "", Others(left.tool, right.tool))
+    elif left.code != right.code and (why := _code_change(left, right, branches)):
+        yield Change("code", "", Unknown(why))
     names = [*left.arguments, *(name for name in right.arguments if name not in left.arguments)]
     names = names if [*left.arguments] == [*right.arguments] else sorted(names)
     for name in names:

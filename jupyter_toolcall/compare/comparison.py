@@ -38,7 +38,7 @@ CALLS, NAMES = 200, 6
 DETAILS = 12
 """So many lines or cells are shown of a difference."""
 NAME_WIDTH = 16
-Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason"]
+Aspect = Literal["tool", "code", "argument", "status", "result", "error", "prints", "reason"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,13 @@ from ..core.interface_text import t, tn
 from ..core.json_data import sendable_data
 from ..core.recorded_data import replace
 from ..core.rows import Row, Text
+from ..core.secrets import Hide
 from ..core.text import shortened_text
 from ..engine.cursor import Cursor, SessionContext
 from . import differences as kinds
 from .alignment import Branch, alike, change, compare, read_branch, same_calls
 from .cells import cell_content
-from .comparison import CallPair, Change
+from .comparison import CallPair, Change, ObjectPair
 from .differences import CellPair, Difference, Line
 from .frame_columns import frame_of
 
@@ -78,15 +79,17 @@ class DifferenceRow(Row):
     parts: tuple[PartRow, ...] = ()
 
 
-Aspect = Literal["tool", "argument", "status", "result", "error", "prints", "reason", "text"]
+Aspect = Literal[
+    "tool", "code", "argument", "status", "result", "error", "prints", "reason", "text"
+]
 
 
 class ChangeRow(Row):
     """Something in which two calls differ; `text` is what the model said last on two branches."""
 
     what: Aspect
-    name: str = ""
-    """The argument's."""
+    name: Text = ""
+    """The argument's; of code what changed in it."""
     left: tuple[int, ...] = ()
     """The numbers of the lines of a text that differ, from 1; none on both sides: all of it."""
     right: tuple[int, ...] = ()
@@ -134,8 +137,8 @@ class ComparisonRow(Row):
     """How what the model said last differs; None where it is the same."""
 
 
-Differing = dict[tuple[str, str], Difference]
-"""How two objects differ, by the ids of their rows."""
+Differing = dict[tuple[str, str], ObjectPair]
+"""Two objects that differ, by the ids of their rows."""
 
 
 class RowSide(Protocol):
@@ -178,11 +181,32 @@ def comparison_row(
         text=None if isinstance(compared.text, kinds.Same) else _lines("text", compared.text),
     )
     differences = (
-        difference_row(f"{one} {other}", difference)
-        for (one, other), difference in differing.items()
-        if difference is not NOT_COMPARED
+        _compared_row(f"{one} {other}", objects, (left, right))
+        for (one, other), objects in differing.items()
+        if objects.difference is not NOT_COMPARED
     )
     return row, tuple(fitting(differences))
+
+
+def _compared_row(key: str, objects: ObjectPair, sides: tuple[RowSide, RowSide]) -> DifferenceRow:
+    """Return how two objects differ; of tables with the rows that one alone has."""
+    change = objects.difference
+    if not isinstance(change, kinds.Tables):
+        return difference_row(key, change)
+    tables = map(_value, (objects.left, objects.right), sides)
+    names = [tn("%1 row %2", "%1 rows %2", count, kinds.HERE[0]) for count in change.alone]
+    hide = sides[0].cursor.context.hide
+    rows = [without_secrets(part, hide) for part in lone_rows(change, tables, names)]
+    # What is shown is not counted once more.
+    is_shown = len(rows) == sum(map(bool, change.alone))
+    row = difference_row(key, replace(change, alone=(0, 0)) if is_shown else change)
+    return replace(row, parts=(*row.parts, *rows))
+
+
+def _value(name: str, side: RowSide) -> Any:
+    """Return the value of an object, None where it is not in this kernel."""
+    state, values = side.cursor.state, side.cursor.context.values
+    return values.by_digest.get(state.objects[name].digest) if name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +239,7 @@ def _pair_row(pair: CallPair, left: RowSide, right: RowSide, differing: Differin
         sides = _object_id(result.left, left), _object_id(result.right, right)
         objects.append(ObjectPairRow(*sides, result.same, repeated=sides in differing))
         if not result.same:
-            differing.setdefault(sides, result.difference)
+            differing.setdefault(sides, result)
     row = PairRow(
         *ids,
         "shared" if pair.shared else "same" if pair.same else "differs",
@@ -236,6 +260,8 @@ def _object_id(name: str, side: RowSide) -> str:
 
 
 def _change_row(change: Change, pair: CallPair) -> ChangeRow:
+    if isinstance(change.difference, kinds.Unknown):
+        return ChangeRow(change.what, change.difference.why)
     # Only the lines of texts are shown as they are numbered.
     is_text = all(isinstance(call.data, str) for call in (pair.left, pair.right) if call)
     if change.what == "argument" or (change.what == "result" and not is_text):
@@ -308,16 +334,29 @@ def change_parts(change: Difference, before: Any, value: Any) -> Iterator[PartRo
         yield replace(part, says="") if is_table else part
     if not isinstance(change, kinds.Tables) or kinds.is_new_table(change):
         return
-    for side, (table, rows) in enumerate(zip((before, value), change.lone, strict=True)):
-        if rows:
-            cells = _row_cells(table, rows[:ROWS], change.rows[side], is_removed=side == 0)
+    yield from lone_rows(change, (before, value), ROW_NAMES)
+
+
+def lone_rows(
+    change: kinds.Tables, tables: Iterable[Any], names: Sequence[Text]
+) -> Iterator[PartRow]:
+    """Yield the rows that one of two tables alone has, under their names."""
+    for side, (table, rows) in enumerate(zip(tables, change.lone, strict=True)):
+        cells = (*_row_cells(table, rows[:ROWS], change.rows[side], is_left=side == 0),)
+        if cells:
             hidden_count = change.alone[side] - len(rows[:ROWS])
             says = tn("and %1 more row", "and %1 more rows", hidden_count) if hidden_count else ""
-            yield PartRow(ROW_NAMES[side], says, cells=tuple(cells))
+            yield PartRow(names[side], says, cells=cells)
+
+
+def without_secrets(part: PartRow, hide: Hide) -> PartRow:
+    """Return a part without the secrets in its cells."""
+    cells = (replace(cell, left=hide(cell.left), right=hide(cell.right)) for cell in part.cells)
+    return replace(part, cells=tuple(cells))
 
 
 def _row_cells(
-    table: Any, rows: tuple[int, ...], names: tuple[str, ...], is_removed: bool
+    table: Any, rows: tuple[int, ...], names: tuple[str, ...], is_left: bool
 ) -> Iterator[CellPair]:
     """Yield the cells of rows that only one of two tables has."""
     frame = frame_of(table)
@@ -327,7 +366,7 @@ def _row_cells(
     for n, (row, name) in enumerate(zip(rows, names, strict=False)):
         for number, column in enumerate(columns):
             text = cell_content(shown_rows.cell(shown_rows.column(number), n))[:CELL]
-            if is_removed:
+            if is_left:
                 yield CellPair(name, column, left=text, left_at=row + 1)
             else:
                 yield CellPair(name, column, right=text, right_at=row + 1)

@@ -87,6 +87,19 @@ def shortened_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+_LONG_NUMBER = re.compile(r"(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])")
+
+
+def short_numbers(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters; of a long number three decimals are left, zeros
+    before them not counted, and a sign that it is cut. The panel has the same rule.
+
+    >>> short_numbers("mean 4.55714285714, least 0.00012345678, cut 21.599998…", 60)
+    'mean 4.557…, least 0.000123…, cut 21.599…'
+    """
+    return shortened_text(_LONG_NUMBER.sub(r"\1…", text), limit).replace(".…", "…")
+
+
 def first_line(text: str, limit: int) -> str:
     """Return the first line of a text that is not blank, with ` …` where other lines follow."""
     line, _, others = text.strip().partition("\n")

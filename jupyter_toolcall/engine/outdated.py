@@ -169,18 +169,24 @@ def recorded_tool_code(call: CallRecord, journal: Journal) -> ToolCode | None:
 
 def changed_tool_parts(tool: Tool, code: ToolCode) -> str:
     """Return what changed in a tool since it ran, as a text; "" for nothing."""
-    if tool.version() == code.version:
+    if (version := tool.version()) == code.version:
         return ""
-    if tool.server:
-        change = pinned_change(code.parts, tool.parts())
-        return t("%1 was changed by %2: %3", tool.name, tool.server, change)
-    if code.python != PYTHON:
-        return t("%1 was compiled by Python %2, and this is %3", tool.name, code.python, PYTHON)
-    now = tool.parts()
-    names = sorted(name for name in {*now, *code.parts} if now.get(name) != code.parts.get(name))
+    return changed_code(tool.name, code, ToolCode(version, PYTHON, tool.parts()), tool.server)
+
+
+def changed_code(tool: str, before: ToolCode, now: ToolCode, server: str = "") -> str:
+    """Return what differs in two versions of a tool, as a text; "" for nothing."""
+    if before.version == now.version:
+        return ""
+    if server:
+        return t("%1 was changed by %2: %3", tool, server, pinned_change(before.parts, now.parts))
+    if before.python != now.python:
+        return t("%1 was compiled by Python %2, and this is %3", tool, before.python, now.python)
+    parts = {*before.parts, *now.parts}
+    names = sorted(name for name in parts if now.parts.get(name) != before.parts.get(name))
     if "" in names or not names:
-        return t("%1 was changed", tool.name)
+        return t("%1 was changed", tool)
     listed = ", ".join(names[:4])
     if len(names) > 4:
         listed = t("%1 and %2 more", listed, len(names) - 4)
-    return t("%1 uses what was changed: %2", tool.name, listed)
+    return t("%1 uses what was changed: %2", tool, listed)

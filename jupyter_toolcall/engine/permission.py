@@ -39,6 +39,8 @@ class Ask(Record, frozen=True):
     """Whether the call may have had its effect already."""
     rule: str = ""
     """The name of the rule that asks."""
+    over_budget: bool = False
+    """Whether the call would run unasked with a larger budget."""
 
 
 class Refuse(Record, frozen=True):
@@ -90,7 +92,8 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
         return Ask(reason, rule=rule)
     budget = context.budget
     if budget is not None and budget.calls_left <= 0 and not _is_free(cursor, call, ready):
-        return Ask(t("%1 calls ran, and the budget allows no more.", budget.used_calls))
+        reason = t("%1 calls ran, and the budget allows no more.", budget.used_calls)
+        return Ask(reason, over_budget=True)
     return Run(by, rule)
 
 

@@ -166,10 +166,11 @@ class Say(Message):
 
 
 class AddBudget(Message):
-    """Go on with more: tokens, and US dollars."""
+    """Go on with more: tokens, US dollars, and calls."""
 
     tokens: int = 0
     cost: float = 0
+    calls: int = 0
 
 
 class Step(Message):

@@ -352,8 +352,8 @@ class PanelController:
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
                 return True
-            case commands.AddBudget(tokens, cost) if budget := self.session.cursor.context.budget:
-                budget.add(tokens, cost)
+            case commands.AddBudget() if budget := self.session.cursor.context.budget:
+                budget.add(command.tokens, command.cost, command.calls)
                 return True
             case commands.ChangeRule(number, name, change):
                 context = self.session.cursor.context

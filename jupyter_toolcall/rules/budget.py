@@ -85,12 +85,15 @@ class Budget:
         if dollars is None:
             self.unpriced = model
 
-    def add(self, tokens: int, dollars: float) -> None:
+    def add(self, tokens: int, dollars: float, calls: int = 0) -> None:
         """Raise the limits. Raises UsageError where nothing is added."""
-        if tokens < 0 or dollars < 0 or not tokens + dollars:
-            raise UsageError(t("Say how many tokens or dollars more the session may use."))
+        if min(tokens, dollars, calls) < 0 or not tokens + dollars + calls:
+            raise UsageError(t("Say how many tokens, dollars or calls more the session may use."))
         self.tokens = None if self.tokens is None else self.tokens + tokens
         self.cost = None if self.cost is None else self.cost + dollars
+        if self.calls is not None and calls:
+            # Calls that a person approved have used more than the limit.
+            self.calls = max(self.calls, self.used_calls) + calls
 
     @property
     def shortage(self) -> str:

@@ -256,7 +256,9 @@ def _with_decision(
         return replace(row, why=allowed.reason, may_have_run=True, recorded=recorded)
     reapproval = reapproval_reason(cursor, ready)
     after = following_approvals(cursor, ready) if reapproval else 0
-    return replace(row, why=reapproval or allowed.reason, again=reapproval != "", following=after)
+    row = replace(row, why=reapproval or allowed.reason, again=reapproval != "", following=after)
+    budget = cursor.context.budget if allowed.over_budget else None
+    return replace(row, budget_calls=budget.calls or 0) if budget is not None else row
 
 
 def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:

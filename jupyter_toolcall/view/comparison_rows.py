@@ -10,16 +10,15 @@ from ..compare.comparison_rows import (
     CURRENT,
     MOST,
     DifferenceRow,
-    PartRow,
     change_parts,
     comparison_row,
     difference_row,
     fitting,
+    without_secrets,
 )
 from ..compare.differences import CHANGED
 from ..core.events import Made
 from ..core.recorded_data import replace
-from ..core.secrets import Hide
 from .contract import Rows
 from .contract_rows import BranchRow
 from .object_rows import BranchView
@@ -89,9 +88,4 @@ def change_row(
     if row.unknown or not all(context.values.has_value(ref.digest, ref.content) for ref in pair):
         return row
     parts = change_parts(difference, *(context.values.by_digest[ref.digest] for ref in pair))
-    return replace(row, parts=tuple(_without_secrets(part, context.hide) for part in parts))
-
-
-def _without_secrets(part: PartRow, hide: Hide) -> PartRow:
-    cells = (replace(cell, left=hide(cell.left), right=hide(cell.right)) for cell in part.cells)
-    return replace(part, cells=tuple(cells))
+    return replace(row, parts=tuple(without_secrets(part, context.hide) for part in parts))

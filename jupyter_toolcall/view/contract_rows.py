@@ -162,6 +162,8 @@ class CallRow(Row):
     following: int = 0
     """How many approvals of before an edit hold for the calls after it, where the person says so
     with this one."""
+    budget_calls: int = 0
+    """It waits for a budget of so many calls, which is used up; 0 for any other reason."""
     may_have_run: bool = False
     """It is recorded where this kernel cannot rely on it, so a person decides; `why` says why."""
     recorded: str = ""

@@ -16,7 +16,7 @@ from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
 from ..core.recorded_data import replace
 from ..core.rows import Text
-from ..core.text import visible_text
+from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow
 from .graph_geometry import SMALL, in_rows, placed, text_width
@@ -231,7 +231,7 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
     label = f"{call.step} {visible_text(tool, TOOL)}"
     state, stale = _state(call.status), bool(call.outdated)
     if call.result and not call.object:
-        label += f" = {visible_text(' '.join(call.result.split()), RESULT)}"
+        label += f" = {short_numbers(printable(' '.join(call.result.split())), RESULT)}"
     marks = (state != "ran") + call.edited + stale
     return GraphNode(
         "call",

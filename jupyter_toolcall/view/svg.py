@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from ..core.text import aligned_lines, visible_text
+from ..core.text import aligned_lines, printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
 from .graph import BOLD, MONO, with_graph
@@ -237,30 +237,32 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
 def _lines(view: Preview) -> list[str]:
     """Return the first rows of a table, or the fields or the text of an object, as short lines."""
     if view.columns:
-        wide = SIGNS // min(len(view.columns), COLUMNS) - 2
-        table = [view.columns, *view.cells][:ROWS]
+        count = min(len(view.columns), COLUMNS)
+        wide = (SIGNS - 2 * (count - 1)) // count
         # In a forged file rows may be short.
         columns = view.in_box[:COLUMNS] or range(COLUMNS)
+        rows = [view.columns, *view.cells][:ROWS]
         shown = [
-            [visible_text(row[n], wide) for n in columns if 0 <= n < len(row)] for row in table
+            [short_numbers(printable(row[n]), wide) for n in columns if 0 <= n < len(row)]
+            for row in rows
         ]
         return aligned_lines(shown, range(COLUMNS))
     fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
     if len(fields) > 1:
-        return [visible_text(line, SIGNS) for line in fields]
+        return [short_numbers(line, SIGNS) for line in fields]
     text = fields[0] if fields else visible_text(view.text)
     if re.match(r"<[\w.]+ object at 0x", text):
         return []
     # A line may end after such a sign, too. A long word is cut.
     words = re.sub(r"([,;:=(])(?=\S)", r"\1 ", text)
     lines = wrap(words, SIGNS, break_long_words=False, max_lines=ROWS, placeholder="…")
-    return [visible_text(line, SIGNS) for line in lines]
+    return [short_numbers(line, SIGNS) for line in lines]
 
 
 def _code(size: float, ink: str) -> dict[str, object]:
     """Return the attributes of lines of text in the type of code."""
     style = {"font_family": MONO_FONT, "font_size": size, "text_anchor": "start"}
-    return {**style, "fill": ink, "xml:space": "preserve"}
+    return {**style, "fill": ink}
 
 
 # -- elements ------------------------------------------------------------------------------------
@@ -280,7 +282,9 @@ def _strokes(paths: Iterable[str], at: str, ink: str, width: float, title: str =
 
 def _text(x: float, y: float, text: str, **attributes: object) -> str:
     """Return a line of text at a place, escaped."""
-    return _element("text", escape(text, quote=False), x=x, y=y, **attributes)
+    # Browsers read this attribute of the text alone, and not of its group.
+    space = {"xml:space": "preserve"} if "  " in text else {}
+    return _element("text", escape(text, quote=False), x=x, y=y, **attributes, **space)
 
 
 def _element(name: str, *content: str, **attributes: object) -> str:

@@ -158,15 +158,15 @@ test('values that are told are shown in their kind on either side, whichever was
   const right = it.one('.diff.b');
   assert.match(left.textContent, /n: 1/);
   assert.match(right.textContent, /1 cell differs: 2/);
-  assert.deepEqual([...left.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '1']);
-  assert.deepEqual([...right.querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
+  assert.deepEqual([...left.querySelectorAll('th, td')].map(cell => cell.textContent), ['', 'n', '7', '1']);
+  assert.deepEqual([...right.querySelectorAll('th, td')].map(cell => cell.textContent), ['', 'n', '7', '2']);
   assert.deepEqual([...left.querySelectorAll('.ln mark')].map(one => one.textContent), ['b']);
   assert.deepEqual([...right.querySelectorAll('.ln mark')].map(one => one.textContent), ['c']);
   assert.match(left.textContent, /size1lid/);
   assert.match(right.textContent, /size3\+2/);
   assert.match(left.textContent, /lidnot there/);
   it.click('Swap');
-  assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('td')].map(td => td.textContent), ['7', 'n', '2']);
+  assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('th, td')].map(cell => cell.textContent), ['', 'n', '7', '2']);
 });
 
 test('a table is told in one line, and its rows stand behind it, opened on both sides together', async () => {

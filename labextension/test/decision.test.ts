@@ -261,6 +261,14 @@ test('nested values stand on as few lines as are good to read, each exact', () =
   assert.equal(jsonLines({ a: 'x'.repeat(90), b: [] }), `{\n  "a": "${'x'.repeat(90)}",\n  "b": []\n}`);
 });
 
+test('a call that waits for a budget of calls offers as many again', async () => {
+  const { view, click, sent } = await page();
+  const rows = waiting();
+  view.update(whole({ ...rows, calls: rows.calls?.map(call => (call.status === 'proposed' ? { ...call, budget_calls: 40 } : call)) }));
+  click('Go on with 40 more calls');
+  assert.deepEqual(sent, [{ type: 'add_budget', calls: 40 }]);
+});
+
 test('a call that waits behind one that runs cannot be decided before that has ended', async () => {
   const it = await page();
   const rows = waiting();

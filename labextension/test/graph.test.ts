@@ -6,7 +6,7 @@ import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
 import { type Box, type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
 import { namePlaces } from '../src/view/graph/names';
 import type { IconName } from '../src/view/icons';
-import { called, chain, delta, drawn, made, page, press, waiting, whole } from './page';
+import { called, chain, delta, drawn, made, page, press, slide, waiting, whole } from './page';
 import type { CallRow, Rows } from './sent';
 
 const OLD: Rows['branches'] = [
@@ -344,6 +344,19 @@ test('a graph that is wholly in sight has no overview', async () => {
   const { view, all } = await page();
   view.update(whole(chain(4)));
   assert.deepEqual(all('[aria-label=Overview]'), []);
+});
+
+test('at an earlier step the graph is as high as what is drawn there, also after Fit', async () => {
+  const it = await page();
+  const rows = chain(4);
+  const { nodes = [], ...graph } = drawn(rows);
+  const inRows = (nodes as { x: number; y: number }[]).map(node => ({ ...node, x: node.x % 600, y: node.y + (node.x < 600 ? 0 : 400) }));
+  it.view.update(whole({ ...rows, graph: [{ ...graph, width: 600, height: 540, nodes: inRows } as typeof graph] }));
+  const high = (): number => Number(it.one('svg.g').getAttribute('height'));
+  it.one('[aria-label=Fit]').click();
+  const now = high();
+  slide(it, 1);
+  assert.equal(high(), now - 400);
 });
 
 test('a failed call among the earlier ones is asked for by its own id, and a click on their box shows the newest of them', async () => {

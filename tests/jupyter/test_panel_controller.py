@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Budget, Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
@@ -395,3 +395,17 @@ def test_what_is_saved_is_the_same_as_the_first_time() -> None:
     first, again = saved(begun()), ran_again(begun())[1]
     assert (first.session, len(first.calls)) == (again.session, len(again.calls))
     assert AGAIN not in str(again)
+
+
+def test_a_used_up_budget_of_calls_goes_on_with_as_many_again() -> None:
+    turns = [("double", {"number": n}) for n in range(5)]
+    drive, _ = seated(*turns, approve="all", budget=Budget(calls=2))
+    waiting = [(row.step, row.budget_calls) for row in drive.whole().calls if row.budget_calls]
+    assert waiting == [(3, 2)]
+    # A call that a person approves is above the budget, and not counted in what is added.
+    bound = bound_of(drive, drive.session.pending[0].id)
+    obeyed(
+        drive, {"type": "approve", "call": drive.session.pending[0].id, "approval_digest": bound}
+    )
+    obeyed(drive, {"type": "add_budget", "calls": 2})
+    assert drive.session.text == "done"

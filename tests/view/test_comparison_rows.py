@@ -7,13 +7,15 @@ at is told again as it changes, and no other).
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.compare.comparison import CallPair, Comparison
 from jupyter_toolcall.compare.comparison_rows import MOST, ComparisonRow, DifferenceRow, PairRow
 from jupyter_toolcall.compare.differences import Same
@@ -249,6 +251,38 @@ def test_objects_that_a_later_pair_of_calls_hands_on_are_marked_as_repeated() ->
     assert formed.made == "differ"
     assert [(each.same, each.repeated) for each in saved.objects] == [(False, True)]
     assert [row.id for row in rows.differences][:1] == [f"{formed.left} {formed.right}"]
+
+
+def quiet(text: str) -> str:
+    return text.upper()
+
+
+def loud(text: str) -> str:
+    return f"{text.upper()}!"
+
+
+def tidied(upper: Callable[[str], str]) -> Session:
+    """Return a session that writes a name in capitals, and keeps the cheap rows of a table."""
+
+    def keep(table: pd.DataFrame, below: int) -> pd.DataFrame:
+        return table[table["price"] < below]
+
+    calls = [("upper", {"text": "inn"}), ("keep", {"table": "DataFrame#1", "below": 500})]
+    box = Toolbox(keep, tool(name="upper")(upper))
+    table = pd.DataFrame({"price": [100 * n for n in range(1, 10)], "stars": 3})
+    model = Scripted([*calls, "Done."])
+    return Session(box, model, scheme="flat", approve="all", inputs={"t": table}).tell("Tidy.")
+
+
+def test_of_tables_the_rows_that_one_alone_has_are_shown_and_a_changed_tool_is_named() -> None:
+    session = tidied(quiet)
+    assert "upper was changed" in str(session.diff(tidied(loud)))
+    drive, _ = driven(session.edit(session.calls[1], below=200).run())
+    [row] = drive.whole().differences[:1]
+    [part] = (part for part in row.parts if part.cells)
+    assert (part.name, part.says) == ("3 rows only here", "")
+    assert [cell.left for cell in part.cells] == ["200", "3", "300", "3", "400", "3"]
+    assert all(cell.right_at == 0 and cell.right == "" for cell in part.cells)
 
 
 def test_calls_that_are_shared_take_no_room() -> None:

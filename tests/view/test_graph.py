@@ -53,6 +53,22 @@ def test_every_call_and_object_of_a_short_session_is_drawn_once(seed: int) -> No
     assert len({*nodes}) == len(nodes)
 
 
+def test_calls_that_take_nothing_stand_below_one_another_and_stay_while_others_come() -> None:
+    free = [CallRow(f"c{n}", f"c{n}", "load", n, 1, "succeeded") for n in range(1, 5)]
+    after = [
+        CallRow(f"c{n}", f"c{n}", "next", n, n, "succeeded", uses=(Use("a", f"o{of}"),))
+        for n, of in ((5, 3), (6, 1), (7, 4))
+    ]
+    calls = (*free, *after, CallRow("c8", "c8", "load", 8, 8, "succeeded"))
+    objects = tuple(ObjectRow(f"o{n}", f"A#{n}", "A", step=n, call=f"c{n}") for n in range(1, 9))
+    drawings = [by_row(graph_row(Rows(calls=calls, objects=objects), n), "call") for n in (4, 7, 8)]
+    heights = [
+        [drawn[call.id].y for call in (*free, calls[-1]) if call.id in drawn] for drawn in drawings
+    ]
+    assert heights[0] == heights[1] == heights[2][:-1] == sorted(heights[0])
+    assert heights[2][-1] > heights[2][-2]
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_every_object_that_a_call_takes_or_makes_is_joined_to_it_by_one_edge(seed: int) -> None:
     rows = rows_of(seed, 12, 1 + seed % 4)

@@ -95,6 +95,14 @@ def table(count: int, preview: Preview) -> Rows:
     return Rows((SessionRow(says="Finished"),), tuple(calls), tuple(objects))
 
 
+def test_empty_cells_keep_their_place_and_long_numbers_are_shortened_in_the_picture() -> None:
+    cells = (("", "3.0666666666"), ("", ""), ("ada", "1.5"))
+    _, picture = drawn(table(2, Preview(columns=("name", "price"), cells=cells)))
+    [text] = (text for text in picture.iter(f"{SVG}text") if "…" in (text.text or ""))
+    assert text.text == "      3.0666…"
+    assert "preserve" in text.attrib.values()
+
+
 @pytest.mark.parametrize("count", [3, 60, 2_000])
 def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     cells = (("ada", "1"), ("bob", "2"), ("eve", "3"))

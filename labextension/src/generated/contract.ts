@@ -66,8 +66,9 @@ export const CallRow = record({
   arguments: mapping(json).orEmpty(), asked: nullable(mapping(json)).or(null), filled: list(text.or("")).or([]), uses: list(Use).or([]),
   object: text.or(""), what: text.or(""), before: text.or(""), change: text.or(""), result: text.or(""), error: text.or(""),
   reason: text.or(""), ms: number.or(0), prints: text.or(""), why: text.or(""), again: boolean.or(false), following: integer.or(0),
-  may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]), downstream: text.or(""),
-  approval_digest: text.or(""), same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]), by_rule: text.or(""), who: text.or("")
+  budget_calls: integer.or(0), may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]),
+  downstream: text.or(""), approval_digest: text.or(""), same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]),
+  by_rule: text.or(""), who: text.or("")
 });
 export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
@@ -105,8 +106,8 @@ export const BranchRow = record({
 });
 export type BranchRow = Read<typeof BranchRow>;
 export const ChangeRow = record({
-  what: oneOf("tool", "argument", "status", "result", "error", "prints", "reason", "text"), name: text.or(""), left: list(integer).or([]),
-  right: list(integer).or([])
+  what: oneOf("tool", "code", "argument", "status", "result", "error", "prints", "reason", "text"), name: text.or(""),
+  left: list(integer).or([]), right: list(integer).or([])
 });
 export type ChangeRow = Read<typeof ChangeRow>;
 export const ObjectPairRow = record({ left: text.or(""), right: text.or(""), same: boolean.or(false), repeated: boolean.or(false) });
@@ -203,7 +204,7 @@ export interface ShownCall { call: string; approval_digest: string }
 
 /** What the panel sends: the fields of each command, by its type. */
 export interface Commands {
-  add_budget: { tokens?: number; cost?: number };
+  add_budget: { tokens?: number; cost?: number; calls?: number };
   add_rule: ShownCall & { number: number; scope?: "session" | "notebook" | "computer"; until?: "run" | "today" | "removed" };
   answer: ShownCall & { result: unknown; reason?: string };
   approve: ShownCall;

@@ -220,8 +220,6 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
   const aside = object.branch
     ? t('branch %1', branchName(view.model, object.branch))
     : current || (call ? callPlace(call) : object.kind);
-  const head = object.preview.caption || object.kind;
-  const isWalk = view.isPast && view.shownStep === view.step;
   const change = changeOf(view, call, object, acts);
   const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
   // Of a new table no cell has changed: its first rows are shown.
@@ -229,8 +227,8 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
   );
   return [
-    title(isWalk ? t('After call %1', view.step) : nameText(object), '', isWalk ? '' : oneLine(aside, 60)),
-    objectLine(object, isWalk ? object.name : head, origin(call)),
+    title(nameText(object), '', oneLine(aside, 60)),
+    objectLine(object, object.preview.caption || object.kind, origin(call)),
     call ? warningNote(call) : null,
     ...change,
     ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),

@@ -1,7 +1,7 @@
 /** What a call changed: the object before it beside the object that it made. */
 import type { CallRow, ObjectRow, PartRow, Previewed } from '../generated/contract';
-import { marked } from './compare/differences';
-import { cellText, type Child, h, mutedText, scrollingTable, strongText } from './dom';
+import { cellTable, marked } from './compare/differences';
+import { cellText, type Child, h, mutedText, strongText } from './dom';
 import { pictureOf } from './full_preview';
 import { picture } from './icons';
 import { oneLine, t, textBlock, visibleText } from './text';
@@ -9,21 +9,9 @@ import type { PanelActions, ViewState } from './view_state';
 
 const struck = (text: Child): HTMLElement => h('del', {}, text);
 
-type Cells = PartRow['cells'];
-
 /** The changed rows of a table with their changed columns: old values struck through, new ones tinted. */
-function changedRows(cells: Cells): HTMLElement {
-  const columns = [...new Set(cells.map(cell => cell.column))];
-  const rows = new Map<string, Map<string, Cells[number]>>();
-  for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
-  const head = ['', ...columns].map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
-  const valueOf = (cell: Cells[number] | undefined): Child[] =>
-    (cell ? [cell.left && struck(cellText(cell.left, 24, cell.right)), ' ', cell.right && marked(cellText(cell.right, 24, cell.left))] : []);
-  const body = [...rows].map(([row, changed]) =>
-    h('tr', {}, h('th', { scope: 'row' }, oneLine(row, 24)), ...columns.map(name => h('td', {}, ...valueOf(changed.get(name)))))
-  );
-  return scrollingTable(t('Changed cells'), h('tr', {}, ...head), body);
-}
+const changedRows = (cells: PartRow['cells']): HTMLElement =>
+  cellTable(cells, ({ left, right }) => [left && struck(cellText(left, 24, right)), ' ', right && marked(cellText(right, 24, left))]);
 
 /** The lines of a text that changed, and those around them. */
 function changedLines(lines: PartRow['lines']): HTMLElement {

@@ -10,7 +10,7 @@ import { button, type ButtonProps, icon, note } from './icons';
 import { namesObject } from './labels';
 import { RuleSheet } from './rule_sheet';
 import { candidates, fieldsOf } from './schema';
-import { literalText, oneLine, t, textBlock } from './text';
+import { literalText, oneLine, t, textBlock, tn } from './text';
 import { choiceOf, needsDecision, type PanelActions, shownCall, type ViewState } from './view_state';
 
 export const isDecision = (call: CallRow): boolean => needsDecision(call) && call.branch === '';
@@ -178,6 +178,12 @@ function approveButtons(view: ViewState, call: CallRow, acts: PanelActions, appr
   return h('span', { class: isOpen ? 'tc-split open' : 'tc-split', role: 'group', label: t('Approve') }, approve, more);
 }
 
+/** Goes on with as many calls as the budget had that is used up. */
+const budgetButton = ({ budget_calls: calls }: CallRow, disabled: boolean, acts: PanelActions): Child => calls > 0 && button(
+  tn('Go on with %1 more call', 'Go on with %1 more calls', calls),
+  { key: 'calls', disabled, tip: t('Raises the budget: these calls run without waiting.'), onclick: () => acts.send({ type: 'add_budget', calls }) }
+);
+
 function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const locked = isLocked(view, call);
   const act = actOn(view, call);
@@ -210,6 +216,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
           onclick: () => acts.send({ type: 'approve_after_edit', ...shownCall(call) })
         })
       : null,
+    budgetButton(call, locked, acts),
     act('Edit', () => acts.openEditDialog(call)),
     act('Reject', open('reject')),
     act('Answer', open('answer')),
@@ -409,7 +416,7 @@ export class DecisionPanel {
     if (open && opened?.call === call.id && opened.kind !== 'rule') return [this._openForm(call, opened.kind)];
     this._form = null;
     const together = this.batchButtons();
-    if (together.length) return [h('div', 'tc-row tc-act', ...together)];
+    if (together.length) return [h('div', 'tc-row tc-act', ...together, budgetButton(call, this._view.ui.commandSent, this._acts))];
     const preview = open ? previewOf(this._view, call) : null;
     return [
       open && (call.downstream || preview)

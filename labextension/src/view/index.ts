@@ -149,24 +149,15 @@ export class PanelView {
   ];
   private readonly _panels = Object.values(this._tabBar.panels);
   private readonly _page = h(
-    'div',
-    'tc-page',
-    this._head.element,
-    ...this._head.bars,
-    this._exercise.element,
-    this._tabBar.element,
-    this._timeSlider.element,
-    ...this._panels,
-    this._replyText.element
+    'div', 'tc-page', this._head.element, ...this._head.bars, this._exercise.element, this._tabBar.element, this._timeSlider.element,
+    ...this._panels, this._replyText.element
   );
   private readonly _errorText = h('p', { class: 'tc-error tc-unreadable', hidden: true });
   private readonly _root = h(
     'div',
     // A click anywhere in the panel gives it the focus.
     { class: this._host.side ? 'tc side' : 'tc', role: 'region', label: t('Tool calls'), tabindex: -1 },
-    this._page,
-    this._errorText,
-    this._announcer.element
+    this._page, this._errorText, this._announcer.element
   );
   private readonly _shell = h('div', 'tc-shell', this._root);
   /**
@@ -385,8 +376,6 @@ export class PanelView {
   }
 
   private _draw(view: ViewState): void {
-    // What is below the panel stays where it is while the person walks through the calls.
-    if (view.isPast !== (this._root.dataset.phase === 'past')) this._page.style.minHeight = view.isPast ? `${this._page.offsetHeight}px` : '';
     this._root.dataset.phase = view.isPast ? 'past' : view.model.session.phase;
     const wasDeciding = this._isDeciding;
     this._isDeciding = this._decides(view);

@@ -6,7 +6,7 @@ import {
 import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
-import { oneLine, plural, shortNumbers, summaryOf, t, textBlock, tn } from './text';
+import { oneLine, plural, shortLine, summaryOf, t, textBlock, tn } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
@@ -43,15 +43,13 @@ function foldedByRule(items: readonly StepItem[], chosen: string, opened: Readon
 /** Characters of the two lines in which arguments and result stand, and of a result. */
 const [LINES, RESULT] = [80, 48];
 
-const short = (text: string, cap: number): string => oneLine(shortNumbers(text), cap);
-
 function stepText(item: StepItem): Child[] {
   const { call } = item;
   if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ` · ${oneLine(call.what, 200)}`];
-  const result = call.status === 'failed' ? '' : short(item.made || call.result, RESULT);
+  const result = call.status === 'failed' ? '' : shortLine(item.made || call.result, RESULT);
   const name = item.pending || !item.made ? result : h('b', {}, result);
   // Long arguments are cut, and not what came of them.
-  const what = short(call.what, result ? Math.max(24, LINES - result.length) : 200);
+  const what = shortLine(call.what, result ? Math.max(24, LINES - result.length) : 200);
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected'
     ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
@@ -81,7 +79,7 @@ function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLEl
     icon(stepIcon(call)),
     h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
-    call.change ? h('span', { class: 'change', title: call.change }, short(call.change, 160)) : null,
+    call.change ? h('span', { class: 'change', title: call.change }, shortLine(call.change, 160)) : null,
     h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
 }

@@ -40,7 +40,10 @@ export function clip(text: string, cap: number): string {
 }
 
 /** A text with three decimals of each long number, not counting zeros before them, and a sign that it is cut: for all short forms. */
-export const shortNumbers = (text: string): string => text.replace(/(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))\d{4,}(?![\w.])/g, '$1…');
+export const shortNumbers = (text: string): string => text.replace(/(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])/g, '$1…');
+
+/** The first line of a text with its long numbers shortened, at most `cap` characters long; the kernel has the same rule. */
+export const shortLine = (text: string, cap: number): string => oneLine(shortNumbers(text), cap).replace('.…', '…');
 
 /** A long number in its short form; whole where the `other` number would read the same, as any other text. */
 export function shortNumber(text: string, other = ''): string {

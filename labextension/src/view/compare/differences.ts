@@ -1,6 +1,6 @@
 /** Objects and values of two branches side by side, with the differences marked. */
 import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
-import { cellText, type Child, h, mutedText, scrollingTable, strongText } from '../dom';
+import { cellText, type Child, h, joined, mutedText, scrollingTable, strongText } from '../dom';
 import { glyph, icon, picture, thumb } from '../icons';
 import { clip, oneLine, t, tn, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
@@ -55,7 +55,8 @@ function openable(key: string, says: string, rows: Child): HTMLElement {
 }
 
 /** One side of a differing part: text, picture, lines, cells; what is of both sides stands on the last one. */
-function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name, preview }: ObjectRow): HTMLElement {
+function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name, preview }: ObjectRow): Child {
+  if (one.cells.some(cell => !cell.left_at !== !cell.right_at)) return loneRows(one, where, id);
   const words = one[where];
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
@@ -76,7 +77,7 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
     hasRows
       ? openable(
         `${where} ${id} ${one.name}`, says,
-        showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one, where)
+        showsAll(preview, one.cells, where) ? previewTable(preview, one.cells, where) : changedCells(one.cells, where)
       )
       : null
   );
@@ -98,20 +99,33 @@ function changedLines(one: PartRow, where: SideName): HTMLElement {
   return h('pre', 'tc-lines', ...lines);
 }
 
-function table(label: string, head: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+/** A table; a column without a name holds the names of its rows. */
+function table(label: string, head: readonly string[], rows: readonly (readonly Child[][])[]): HTMLElement {
   const heads = head.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
-  const body = rows.map(row => h('tr', {}, ...row.map(cell => h('td', {}, cell))));
+  const body = rows.map(row => h('tr', {}, ...row.map((cell, at) => (head[at] ? h('td', {}, ...cell) : h('th', { scope: 'row' }, ...cell)))));
   return scrollingTable(label, h('tr', {}, ...heads), body);
 }
 
-const changedCells = ({ cells }: PartRow, where: SideName): HTMLElement =>
-  table(
-    t('Changed cells'),
-    [t('row'), t('column'), t('value')],
-    cells.map(cell => [oneLine(cell.row, 40), oneLine(cell.column, 40), marked(cellText(cell[where], 60, cell[where === 'left' ? 'right' : 'left']))])
-  );
-
 type Cells = PartRow['cells'];
+
+/** Cells of a table, each in its row and its column. */
+export function cellTable(cells: Cells, valueOf: (cell: Cells[number]) => Child[]): HTMLElement {
+  const columns = [...new Set(cells.map(cell => cell.column))];
+  const rows = new Map<string, Map<string, Cells[number]>>();
+  for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
+  const valuesOf = (changed: Map<string, Cells[number]>): Child[][] =>
+    columns.map(name => [changed.get(name)].flatMap(cell => (cell ? valueOf(cell) : [])));
+  return table(t('Changed cells'), ['', ...columns], [...rows].map(([row, changed]) => [[oneLine(row, 24)], ...valuesOf(changed)]));
+}
+
+const changedCells = (cells: Cells, where: SideName): HTMLElement =>
+  cellTable(cells, ({ left, right }) => [marked(where === 'left' ? cellText(left, 60, right) : cellText(right, 60, left))]);
+
+/** The rows that one of two tables alone has, on its side. */
+function loneRows({ name, says, cells }: PartRow, where: SideName, id: string): Child {
+  if (!cells.some(cell => rowOf(cell, where))) return null;
+  return openable(`${where} ${id} ${name}`, name, h('div', {}, cellTable(cells, cell => [cellText(cell[where], 24)]), says && mutedText(says)));
+}
 
 /** A small table of an object with these cells marked; null for other objects. */
 function previewTable({ columns, cells }: Preview, changed: Cells, where: SideName): Child {
@@ -121,7 +135,7 @@ function previewTable({ columns, cells }: Preview, changed: Cells, where: SideNa
   return table(
     t('Table'),
     columns,
-    cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => cellOf(cellText(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))))
+    cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => [cellOf(cellText(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))]))
   );
 }
 
@@ -160,10 +174,14 @@ function body(pair: ObjectPair, where: SideName, isLast: boolean): Child[] {
 }
 
 /** An object on its side: tile, name, and its differences. */
-export function objectElement(pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, choose: (object: ObjectRow) => void): Child {
+export function objectElement(
+  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, branch: string, choose: (object: ObjectRow) => void
+): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
-  const caption = mutedText(oneLine(object.preview.caption || object.kind, 80));
+  // Two objects of one name are told apart by their branches.
+  const isTwin = !pair.same && pair.left?.name === pair.right?.name;
+  const caption = mutedText(oneLine(joined(' · ', isTwin && oneLine(branch, 40), object.preview.caption || object.kind), 120));
   const mini = h(
     'button',
     { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },

@@ -1,8 +1,8 @@
 /** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
-import type { CallRow, ObjectRow } from '../../generated/contract';
+import type { CallRow } from '../../generated/contract';
 import { type Child, h, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
-import { callWord, namesObject, printsLabel } from '../labels';
+import { branchName, callWord, currentBranch, namesObject, printsLabel } from '../labels';
 import type { Model } from '../model';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -81,8 +81,9 @@ function callText(pair: CallPair, call: CallRow, other: CallRow | null): Child[]
 }
 
 /** The outcome of a call; success is named only beside a call that did not succeed. */
-function callOutcome(call: CallRow, other: CallRow | null): Child {
+function callOutcome(call: CallRow, other: CallRow | null, code: string): Child {
   const words = [
+    code,
     call.edited && t('edited by you'),
     call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callWord(call) : '',
     call.memory && t('cached')
@@ -131,22 +132,18 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
-  const title = h(
-    'button',
-    {
-      class: 'tc-call',
-      'aria-pressed': String(chosen.call === call.id),
-      key: `${where} ${call.id}`,
-      onclick: () => choose(call.object)
-    },
-    ...callText(pair, call, other)
-  );
+  const props = { class: 'tc-call', 'aria-pressed': String(chosen.call === call.id), key: `${where} ${call.id}` };
+  const title = h('button', { ...props, onclick: () => choose(call.object) }, ...callText(pair, call, other));
+  const code = pair.changes.find(change => change.what === 'code')?.name ?? '';
+  const branch = branchName(view.model, call.branch) || (currentBranch(view.model)?.name ?? '');
   // A call that failed has no object, which needs no words.
   const objects = pair.objects.map(one =>
-    call.status === 'failed' && !one[where] ? null : objectElement(one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, (object: ObjectRow) => choose(object.id))
+    call.status === 'failed' && !one[where] ? null : objectElement(
+      one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, branch, object => choose(object.id)
+    )
   );
   return h(
-    'div', { role: 'cell', class: look, 'aria-colspan': isOne ? 2 : undefined }, h('div', 'tc-paircall', title, callOutcome(call, other)),
+    'div', { role: 'cell', class: look, 'aria-colspan': isOne ? 2 : undefined }, h('div', 'tc-paircall', title, callOutcome(call, other, isLast ? code : '')),
     ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects
   );
 }

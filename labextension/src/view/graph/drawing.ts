@@ -52,6 +52,16 @@ export interface Drawing {
   readonly box: Box;
 }
 
+/** The box around some spots, with space; null if there is none. */
+export function boxAround(spots: readonly (Spot | undefined)[], space = 0): Box | null {
+  const boxes = spots.flatMap(spot => (spot ? [boxOf(spot)] : []));
+  if (boxes.length === 0) return null;
+  return {
+    left: Math.min(...boxes.map(({ left }) => left)) - space, right: Math.max(...boxes.map(({ right }) => right)) + space,
+    top: Math.min(...boxes.map(({ top }) => top)) - space, bottom: Math.max(...boxes.map(({ bottom }) => bottom)) + space
+  };
+}
+
 const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 export const NO_DRAWING: Drawing = {
   spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: undefined, box: EMPTY_BOX
@@ -87,7 +97,9 @@ export function drawingOf(view: ViewState): Drawing {
   const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && ['object', 'call'].includes(node.kind);
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;
-  const box = spots.length ? { left: 0, top: 0, right: width, bottom: height } : EMPTY_BOX;
+  const [shown, whole] = [boxAround(spots), boxAround(all)];
+  // What happened later takes no height; from left to right nothing moves.
+  const box = shown && whole ? { left: 0, top: shown.top - whole.top, right: width, bottom: height + shown.bottom - whole.bottom } : EMPTY_BOX;
   return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
 }
 

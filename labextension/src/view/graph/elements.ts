@@ -3,7 +3,7 @@ import type { ObjectRow, Preview } from '../../generated/contract';
 import { afterLayout, joined, keyedChildren, s, setChanged } from '../dom';
 import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign, STATE_ICONS } from '../icons';
-import { clip, oneLine } from '../text';
+import { clip, oneLine, shortLine } from '../text';
 import type { Link, Spot } from './drawing';
 import { Names } from './names';
 import type { NodeText } from './node_texts';
@@ -206,7 +206,7 @@ function tableContent({ columns, cells, in_box }: Preview): SVGElement {
     shown.map((position, column) =>
       s(
         'text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 },
-        clip(oneLine(row[position] ?? '', 40), Math.floor(SIGNS / count))
+        shortLine(row[position] ?? '', Math.floor(SIGNS / count))
       )
     )
   );
@@ -226,7 +226,7 @@ function objectContent(preview: Preview): SVGElement {
     return s('g', {}, card, s('image', { href, class: 'thumb', ...box }));
   }
   if (preview.columns.length > 0) return tableContent(preview);
-  const fields = preview.fields.map(([name, value]) => oneLine(`${name} ${value}`, 60)).slice(0, LINES);
+  const fields = preview.fields.map(([name, value]) => shortLine(`${name} ${value}`, 60)).slice(0, LINES);
   const [only] = fields;
   if (!preview.html && only !== undefined)
     return fittedWords(([, signs, lines]) => (fields.length > 1 ? fields.map(text => clip(text, signs)) : shortLines(only, lines, signs)));

@@ -10,7 +10,7 @@ import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
 import { BranchStrip, STRIP } from './branch_strip';
 import { Camera, LEAST_PART } from './camera';
-import { arrowTarget, type Box, boxOf, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
+import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
 import { nodeText, ObjectList } from './node_texts';
@@ -36,18 +36,6 @@ const WIDE = 100;
 const FEW = 40;
 
 const choiceOf = ({ object, call }: Spot): Choice => ({ call: call?.id ?? object?.call ?? '', object: object?.id ?? '' });
-
-/** The box around some spots, with space; null if there is none. */
-function boxAround(spots: readonly (Spot | undefined)[]): Box | null {
-  const boxes = spots.flatMap(spot => (spot ? [boxOf(spot)] : []));
-  if (boxes.length === 0) return null;
-  return {
-    left: Math.min(...boxes.map(({ left }) => left)) - AROUND,
-    right: Math.max(...boxes.map(({ right }) => right)) + AROUND,
-    top: Math.min(...boxes.map(({ top }) => top)) - AROUND,
-    bottom: Math.max(...boxes.map(({ bottom }) => bottom)) + AROUND
-  };
-}
 
 const NOTHING: Scene = { nodes: [], links: [], guess: null };
 
@@ -335,11 +323,11 @@ export class Graph {
   private _waitingBox({ waitingCall: call }: ViewState, most: number): Box | null {
     if (!call) return null;
     const own = [this._drawing.pillOf(call.id), this._drawing.spotOf(call.object)];
-    const whole = boxAround([...own, ...call.uses.map(use => this._drawing.spotOf(use.object))]);
+    const whole = boxAround([...own, ...call.uses.map(use => this._drawing.spotOf(use.object))], AROUND);
     const isTooLarge = whole !== null && Math.max(
       (whole.bottom - whole.top) / most, (whole.right - whole.left) / this._size().width
     ) > 1 / LEAST_PART;
-    return isTooLarge ? boxAround(own) : whole;
+    return isTooLarge ? boxAround(own, AROUND) : whole;
   }
 
   private _menuEntries(): MenuEntry[] {
