@@ -104,15 +104,14 @@ def in_rows(graph: GraphRow, page: int) -> GraphRow:
 def _rows(graph: GraphRow, page: int) -> list[float]:
     """Return for each node the row that it stands in."""
     row_of = [float(int(node.x / page)) for node in graph.nodes]
+    maker = {e.head: e.tail for e in graph.edges if graph.nodes[e.tail].kind == "call"}
+    for result, call in maker.items():
+        row_of[result] = row_of[call]
     takers: dict[int, list[float]] = {}
     for edge in graph.edges:
-        if graph.nodes[edge.tail].kind == "call":
-            row_of[edge.head] = row_of[edge.tail]
-    results = {edge.head for edge in graph.edges if graph.nodes[edge.tail].kind == "call"}
-    for edge in graph.edges:
         takers.setdefault(edge.tail, []).append(row_of[edge.head])
-    for n in takers.keys() - results:
-        # An input stands where it is first taken.
+    for n in takers.keys() - maker.keys():
+        # An input stands where it is first taken, and a call that makes an object with that.
         row_of[n] = min(takers[n])
     for run, before in _calls_alone(graph):
         # Many have a row of their own, between those of the calls before and after them.
