@@ -208,6 +208,8 @@ export class StepList {
       if (item !== this._current) return;
       if (follow && !item.nextSibling) this._list.scrollTop = this._list.scrollHeight;
       else scrollIntoList(this._list, item);
+      // The end of a long list may lie below the window.
+      if (item.getBoundingClientRect().bottom > innerHeight) this._list.scrollTop = item.offsetTop - 8;
     });
   }
 }

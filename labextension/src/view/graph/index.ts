@@ -22,8 +22,8 @@ import { t } from '../text';
 
 const NARROW = 640;
 const TALL = 600;
-/** A graph that is wider than a wide canvas is at least so high, and leaves so much of the window to what stands around it. */
-const [LEAST_HIGH, LEFT_BELOW] = [380, 388];
+/** A graph that is larger than a wide canvas is at least so high, leaves so much of the window to what stands around it, and is lower at an earlier step. */
+const [LEAST_HIGH, LEFT_BELOW, WALKED] = [380, 388, 110];
 /** Space around the waiting call and what it uses, and between the drawing and the call to guess, in pixels. */
 const [AROUND, BEYOND] = [24, 72];
 /** The height of a canvas without a drawing, and what is empty at each side of a drawing, in pixels. */
@@ -144,13 +144,14 @@ export class Graph {
     for (const { element } of this._beyond) element.hidden = !isCut;
     // What the person wants to see as a whole may be as high as any drawing.
     const isLimited = spots.length > 0 && !narrow && !this._camera.isFitted && !this._camera.fits(extent, most, width);
-    const high = isLimited ? Math.min(most, this._high) : most;
+    // Who walks through the calls sees what each did, below the graph.
+    const high = isLimited ? Math.min(most, next.isPast ? this._high - WALKED : this._high) : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
-    this._overview.element.hidden = !isPart || error !== '';
+    this._overview.element.hidden = !isPart || next.isPast || error !== '';
     // The search in a very large session comes after the graph.
-    const search = this._paintingSearch(next, isLong || (isPart && !this._size().narrow));
+    const search = this._paintingSearch(next, !next.isPast && (isLong || (isPart && !this._size().narrow)));
     const isLate = drawsInSlices(next.model);
     if (!isLate) finished(search);
     this._toolbar.paint({ any: spots.length > 0, lineage: this._hasLineage, search: this._search.element.hidden });
