@@ -396,7 +396,8 @@ class Connection:
                 return CallError(self._connect_error(error))
             case "lost":
                 return OutcomeUnknown(self._lost_text(text))
-        return CallError(text)
+        status = self._server.last_response.status
+        return CallError(text if status < 400 else f"{text} (status {status})")
 
     def _lost_text(self, text: str) -> str:
         why = "" if text in ("", "Connection closed") else f" ({text})"

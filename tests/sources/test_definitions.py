@@ -458,8 +458,8 @@ def test_every_form_is_read_bare_in_a_list_and_in_a_file(
     form: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "tools.json"
-    path.write_text(json.dumps({"tools": [form]}))
-    for source in (form, [form], json.dumps([form]), path):
+    path.write_text(json.dumps({"tools": [form]}), encoding="utf-8-sig")
+    for source in (form, [form], f"\ufeff{json.dumps([form])}", path):
         tool = from_definition(source, action=echo)
         assert (tool.name, dict(tool.parameters)) == ("f", CITY)
         assert from_definitions(source).names == ("f",)

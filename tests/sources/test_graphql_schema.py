@@ -37,10 +37,10 @@ def test_all_sources_of_one_schema_give_the_same_tools(tmp_path: Path) -> None:
         sdl = sdl.replace(f'@expectedType(name: "{kind}")', "")
     data = introspected(sdl)
     (tmp_path / "s.graphqls").write_text(sdl)
-    (tmp_path / "s.json").write_text(json.dumps({"data": data}))
+    (tmp_path / "s.json").write_text(json.dumps({"data": data}), encoding="utf-8-sig")
     expected = sorted(definitions(sdl), key=str)
     sources: list[Any] = [
-        *(data, {"data": data}, data["__schema"], json.dumps(data)),
+        *(data, {"data": data}, data["__schema"], f"\ufeff{json.dumps(data)}"),
         *(tmp_path / "s.graphqls", str(tmp_path / "s.json")),
     ]
     for source in sources:

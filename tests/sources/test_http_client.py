@@ -208,6 +208,7 @@ def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
         ("unicode_escape", b"\\ud800", "\\ud800"),
         ("utf-7", b"+2AA-", "+2AA-"),
         ("utf-16-le", b"\x00\xd8", "\ufffd"),
+        ("utf-8", b"\xef\xbb\xbf{}", "{}"),
         ("Shift_JIS", "日".encode("shift_jis"), "日"),
     ],
 )

@@ -191,6 +191,9 @@ BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     "surrogate": lambda: answering(
         b'{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\\ud800"}]}}\n'
     ),
+    "byte-order-mark": lambda: answering(
+        b'\xef\xbb\xbf{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n'
+    ),
     "slow-pattern": lambda: (
         lambda method, params: (
             {
