@@ -480,6 +480,7 @@ def test_a_mistake_in_a_list_has_its_number_and_an_action_its_name() -> None:
 
 
 EITHER = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+PLACE = "#/allOf/0/properties/a"
 INT, CLOSED = {"type": "integer"}, {"type": "object", "additionalProperties": False}
 OLD_ID = {"type": "object", "$defs": {"n": {"$id": "#n", **INT}}}
 NESTED = {"type": "object", "properties": {"n": INT, "a": {"$recursiveRef": "#"}}}
@@ -503,6 +504,8 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"oneOf": [{"properties": {"a": {"type": "integer"}}}]}, {"a": 1}, {"b": 1}),
     ({"$ref": "#/definitions/A", "definitions": {"A": CITY}}, {"city": "x"}, {"a": 1}),
     ({"allOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": CITY}}, {"city": "x"}, {}),
+    ({"a": {"items": [INT]}, "b": {"$ref": "#/properties/a/items/0"}}, {"b": 1}, {"b": "x"}),
+    ({"allOf": [{"properties": {"a": INT, "b": {"$ref": PLACE}}}]}, {"b": 1}, {"b": "x"}),
     ({"type": ["object", "null"], "properties": {"a": {"type": "integer"}}}, {"a": 1}, {"a": "x"}),
     ({**CITY, "required": ["city", "b"]}, {"city": "x", "b": [2]}, {"city": "x"}),
     ({**CITY, "required": ["a"], "allOf": [{"properties": {"a": INT}}]}, {"a": 1}, {"a": "x"}),
@@ -906,8 +909,10 @@ def test_a_choice_that_leads_back_to_itself_or_elsewhere_still_takes_a_value(
     choice: dict[str, Any], taken: Any
 ) -> None:
     parameters = {"x": choice, "other": {"type": "boolean"}}
-    tool = from_definition(definition(parameters=parameters), action=echo)
-    assert called(tool, {"x": "7"}).calls[0].result == {"x": taken}
+    defined = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": choice}}
+    for schema in (parameters, {**defined, "properties": {**parameters, **defined["properties"]}}):
+        tool = from_definition(definition(parameters=schema), action=echo)
+        assert called(tool, {"x": "7"}).calls[0].result == {"x": taken}
 
 
 @pytest.mark.parametrize("depth", [70, 500, 100_000])
