@@ -13,11 +13,9 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -27,7 +25,6 @@ from mcp.types import ToolAnnotations
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.sources import mcp_loop
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
@@ -455,17 +452,3 @@ def test_what_is_no_server_is_refused_in_one_line(server: Any) -> None:
         from_mcp(server)
     assert "\n" not in str(caught.value)
     assert "pw" not in str(caught.value)
-
-
-class LateFuture(Future[int]):
-    """Is done just as the wait for it times out."""
-
-    def result(self, timeout: float | None = None) -> int:
-        if timeout is None:
-            return super().result()
-        self.set_result(3)
-        raise TimeoutError
-
-
-def test_a_request_that_ends_as_the_wait_for_it_times_out_has_its_result() -> None:
-    assert mcp_loop._wait(LateFuture(), SimpleQueue()) == 3
