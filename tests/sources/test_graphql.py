@@ -359,7 +359,7 @@ def test_a_header_is_filled_in_when_sending_and_is_nowhere_else(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BAKERY_PASS", "canary-4711")
-    headers = {"Authorization": "Bearer ${BAKERY_PASS}", "X-Plain": "canary-4712"}
+    headers = {"Authorization": "Bearer ${BAKERY_PASS}", "X-Plain": "${NOT_SET:-canary-4712}"}
     box = from_graphql(BAKERY, endpoint=server.url, headers=headers)
     session = tell(box, ("dough", {}), ("Dough_parts", {}), ("Dough_story", {}))
     assert server.requests[0].headers["authorization"] == "Bearer canary-4711"
@@ -392,10 +392,11 @@ def test_a_server_that_says_a_secret_back_is_not_quoted(
     assert "canary" not in everything(session)
 
 
-def test_a_variable_that_is_not_set_is_named(server: Server) -> None:
-    box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": "${NOT_SET_AT_ALL}"})
+@pytest.mark.parametrize("value", ["${NOT_SET_AT_ALL}", "Bearer $NOT_SET_AT_ALL"])
+def test_a_variable_that_is_not_set_is_named(server: Server, value: str) -> None:
+    box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": value})
     session = tell(box, DOUGH, STORY)
-    assert "needs the environment variable NOT_SET_AT_ALL" in session.calls[-1].error
+    assert "needs NOT_SET_AT_ALL, which is not set" in session.calls[-1].error
     assert server.queries == []
 
 
