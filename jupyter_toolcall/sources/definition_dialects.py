@@ -33,7 +33,7 @@ _GENERIC = re.compile(r"[<\[(].+[>\])]")
 """What a type holds, as in `list[str]`."""
 _OLD = re.compile(r"json-schema\.org/(?:draft-0([3-7])|draft/(2019-09))")
 _ONE = (
-    *("items", "additionalItems", "additionalProperties", "contains", "not", "if", "then", "else"),
+    *("items", "additionalProperties", "contains", "not", "if", "then", "else"),
     *("propertyNames", "unevaluatedItems", "unevaluatedProperties"),
 )
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -178,11 +178,15 @@ def _read_bounds(schema: dict[str, Any], note: Note) -> None:
 
 
 def _read_items(schema: dict[str, Any], note: Note) -> None:
+    # Where `items` is no list, it says nothing in any draft.
+    others = [schema.pop("additionalItems")] if "additionalItems" in schema else []
     if isinstance(schema.get("items"), list):
         note("items as a list is read as prefixItems")
         first = schema.pop("items")
-        items = {"items": schema.pop("additionalItems")} if "additionalItems" in schema else {}
-        schema |= {**({"prefixItems": first} if first else {}), **items}
+        schema |= {
+            **({"prefixItems": first} if first else {}),
+            **({"items": others[0]} if others else {}),
+        }
 
 
 def _read_nullable(schema: dict[str, Any], note: Note) -> Schema:

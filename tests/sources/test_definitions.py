@@ -493,6 +493,7 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"a": {"allOf": [{"type": "integer"}], "nullable": True}}, {"a": None}, {"a": "y"}),
     ({"a": {"minimum": 1, "exclusiveMinimum": True}}, {"a": 2}, {"a": 1}),
     ({"a": {"items": [{"type": "integer"}], "additionalItems": False}}, {"a": [1]}, {"a": [1, 2]}),
+    ({"a": {"type": "array", "additionalItems": {"type": None}}}, {"a": [1]}, {"a": 1}),
     ({"a": {"divisibleBy": 2}, "b": {"extends": {"type": "integer"}}}, {"a": 4, "b": 1}, {"a": 3}),
     ({"a": {"disallow": ["string", {"maximum": 2}]}}, {"a": 3}, {"a": 2}),
     ({"a": {"type": ["null", {"maximum": 2}]}}, {"a": None}, {"a": 3}),
