@@ -94,6 +94,8 @@ SERVICES = {
         type Query @aws_api_key { me(at: AWSDateTime): User @aws_auth(cognito_groups: ["a"]) }
         type User @aws_iam { id: ID! name: AWSEmail }""",
     "Hasura": "type Query { me(of: by): User } type User { name: jsonb } input by { _eq: uuid @x }",
+    "others": """type Query { me(at: Bytes, since: LocalDateTime, v: Vector): User }
+        type User { name: Email }""",
     "twice": """type Query { "One." me: User "Two." me: User } type User { name: String }
         interface Named @x { a: Int } union All @y = User scalar S @z extend scalar Odd @z""",
 }

@@ -101,6 +101,7 @@ both = pytest.mark.parametrize("transport", ["stdio", "http"])
     ("name", "status", "error"),
     [
         ("obedient", "succeeded", ""),
+        ("oldest", "succeeded", ""),
         ("large", "failed", "ping ran, and its result has more than 5,000,000 characters"),
         ("no-result", "failed", "ping ran, and its answer does not follow the protocol"),
         ("deep-result", "succeeded", ""),

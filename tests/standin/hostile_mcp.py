@@ -155,6 +155,13 @@ NAMES = [
 
 BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     "obedient": lambda: obedient,
+    "oldest": lambda: (
+        lambda method, params: (
+            {**HELLO, "protocolVersion": "2024-11-05"}
+            if method == "initialize"
+            else obedient(method, params)
+        )
+    ),
     "large": lambda: answering(text("x" * 10_000_000)),
     "endless-pages": endless_pages,
     "same-page": lambda: listing(TOOL, then="again"),
