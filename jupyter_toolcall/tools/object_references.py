@@ -155,12 +155,7 @@ _Seek = Callable[[Schema, Path, str], str | None]
 
 
 def _walk(
-    schema: Any,
-    value: Any,
-    defs: Schema,
-    path: Path,
-    seek: _Seek,
-    read: frozenset[str] = frozenset(),
+    schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...] = ()
 ) -> Any:
     """`read` are the definitions that this value was held to: a choice may lead back to itself."""
     if not isinstance(value, (str, list, dict)):
@@ -168,7 +163,7 @@ def _walk(
     schema = schema if isinstance(schema, (dict, Mapping)) else {}
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
-        schema, read = {} if name in read else defs.get(name, {}), read | {name}
+        schema, read = {} if name in read else defs.get(name, {}), (*read, name)
     if isinstance(value, str) and (replaced := seek(schema, path, value)) is not None:
         return replaced
     match value:
@@ -198,7 +193,7 @@ def _has_parts(schema: Schema, kind: str, *keys: str) -> bool:
 
 
 def _branches(
-    schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek, read: frozenset[str]
+    schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...]
 ) -> Any:
     """Return the value as the first branch with a name reads it: no name is replaced twice."""
     names: list[str] = []
