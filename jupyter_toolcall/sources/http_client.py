@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
 from ..core.errors import CallError, DefinitionError
 from ..tools.invoke import invoke
@@ -29,6 +30,18 @@ if TYPE_CHECKING:
 
 PORTS = {"http": 80, "https": 443}
 """The port of each scheme where a URL names none."""
+
+
+def web_url(url: Any) -> SplitResult | None:
+    """Return the parts of a URL of the web, which has a host; None for anything else."""
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        is_host = parts.hostname and parts.netloc.isprintable() and " " not in parts.netloc
+        return parts if parts.scheme in PORTS and is_host and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAFE_HEADERS = frozenset({"accept", "content-type"})
 """The headers that go along to another host; any other may be a secret."""

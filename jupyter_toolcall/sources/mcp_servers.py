@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.secrets import is_named_secret
 from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
+from .http_client import web_url
 from .request_headers import PLACEHOLDER, VARIABLE_NAMES, filled_text
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "cmd", "powershell", "pwsh")
@@ -156,15 +156,16 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
 def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
     if not PLACEHOLDER.search(url):
         _demand_url(url)
-    host = urlsplit(PLACEHOLDER.sub("", url)).hostname or ""
+    parts = web_url(PLACEHOLDER.sub("", url))
+    host = (parts.hostname if parts else "") or ""
     words = [word for word in host.split(".") if word not in ("", "www", "mcp", "api")]
     title = "local" if host in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
     return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
 
 
 def _demand_url(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+    parts = web_url(url)
+    if parts is None or "@" in parts.netloc:
         raise UsageError(
             "the URL of an MCP server begins with https:// and a host, and holds no password; "
             "write a token as a header: Authorization: Bearer ${NAME}"

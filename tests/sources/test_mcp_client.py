@@ -445,7 +445,10 @@ def test_without_the_server_its_tools_are_those_that_were_listed_last(tmp_path: 
 
 @pytest.mark.parametrize(
     "server",
-    ["", "   ", "'open", 5, {"args": []}, {"url": "ftp://x"}, "https://me:pw@host/mcp", {"url": 5}],
+    [
+        *("", "   ", "'open", 5, {"args": []}, {"url": "ftp://x"}, {"url": 5}),
+        *("https://me:pw@host/mcp", "http://[::1/mcp", "http://x:y/mcp"),
+    ],
 )
 def test_what_is_no_server_is_refused_in_one_line(server: Any) -> None:
     with pytest.raises(UsageError) as caught:
