@@ -128,6 +128,8 @@ def server_address(server: Any, folder: Path | None = None, name: str = "") -> S
 
 
 def _address(server: Any, start: str, name: str) -> ServerAddress:
+    if isinstance(server, Mapping):
+        server = {key: part for key, part in server.items() if part is not None}
     match server:
         case str() if server.strip().lower().startswith(("http://", "https://")):
             return _at_url(server.strip(), {}, name)
