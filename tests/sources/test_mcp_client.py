@@ -336,9 +336,9 @@ def test_a_placeholder_without_a_value_is_sent_nowhere_and_named_with_its_place(
 @pytest.mark.parametrize("default", ["${UNSET:-a b}", "${UNSET-a b}", "${UNSET:-${ALSO:-a b}}"])
 def test_a_placeholder_with_a_default_is_filled_in(tmp_path: Path, default: str) -> None:
     command, script, log = command_line(tmp_path / "log").split()
-    entry = {"command": command, "args": [script, log], "env": {"KEY": default}}
     # Null is as left out.
-    assert play(from_mcp({**entry, "url": None, "cwd": None}), ("environment", {"name": "KEY"})).calls[0].result == "a b"
+    entry = {"command": command, "args": [script, log], "env": {"KEY": default}, "cwd": None}
+    assert play(from_mcp(entry), ("environment", {"name": "KEY"})).calls[0].result == "a b"
 
 
 # -- names, hints, changes ------------------------------------------------------------
