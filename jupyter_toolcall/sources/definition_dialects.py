@@ -33,7 +33,7 @@ _GENERIC = re.compile(r"[<\[(].+[>\])]")
 """What a type holds, as in `list[str]`."""
 _OLD = re.compile(r"json-schema\.org/(?:draft-0([3-7])|draft/(2019-09))")
 _ONE = (
-    *("items", "additionalItems", "additionalProperties", "contains", "not", "if", "then", "else"),
+    *("items", "additionalProperties", "contains", "not", "if", "then", "else"),
     *("propertyNames", "unevaluatedItems", "unevaluatedProperties"),
 )
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -42,6 +42,9 @@ _MAPS = (
     *("dependentSchemas", "dependencies"),
 )
 """The keywords that hold a schema, a list of schemas, and schemas by name."""
+_PLACE = re.compile(r"#(?!/(?:\$defs|definitions)/[^/]+$)(?:/.*)?")
+"""A reference to the whole schema, or to a place in it that is no definition: zod writes these."""
+_OF_ROOT = ("$schema", "$id", "id", "$defs", "definitions")
 _CHOICES = ("$ref", "allOf", "anyOf", "oneOf")
 _ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "$defs", "definitions")
 
@@ -65,11 +68,27 @@ def _mapped_part(key: str, part: Any, change: Callable[[Schema], Schema]) -> Any
 
 
 def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, Any]:
-    """Return a schema of any draft as one of draft 2020-12; `note` takes what was read as what."""
+    """Return a schema of any draft as one of draft 2020-12; `note` takes what was read as what.
+
+    What is referred to by its place is made a definition, since it may move: `items` of another
+    draft become `prefixItems`, and a provider takes no choice at the top.
+    """
     draft = _OLD.search(str(schema.get("$schema", "")))
     if draft:
         note(f"$schema of draft {draft[1] or draft[2]} is read as draft 2020-12")
         schema = {key: part for key, part in schema.items() if key != "$schema"}
+    names: dict[str, str] = {}
+    definitions: dict[str, Any] = {}
+
+    def definition_of(ref: str) -> str:
+        """Return the reference to a definition in place of one to a place."""
+        for target in at_pointer(schema, unquote(ref[1:])) if _PLACE.fullmatch(ref) else ():
+            if ref not in names and isinstance(target, Mapping):
+                names[ref] = f"#/$defs/place_{len(names)}"
+                outside = _OF_ROOT if target is schema else ()
+                inside = {key: part for key, part in target.items() if key not in outside}
+                definitions[f"place_{len(names) - 1}"] = mapped_schema(inside, change)
+        return names.get(ref, ref)
 
     def change(part: Schema) -> Schema:
         written = dict(part)
@@ -81,10 +100,12 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
                 written.setdefault("$id", written.pop("id"))
         for read in (_read_old_words, _read_required, _read_type, _read_bounds, _read_items):
             read(written, note)
+        if isinstance(ref := written.get("$ref"), str):
+            written["$ref"] = definition_of(ref)
         return _read_nullable(written, note)
 
     result: dict[str, Any] = mapped_schema(schema, change)
-    return result
+    return {**result, "$defs": {**result.get("$defs", {}), **definitions}} if names else result
 
 
 _OLD_WORDS = {"divisibleBy": "multipleOf", "disallow": "not", "extends": "allOf"}
@@ -104,9 +125,10 @@ def _read_old_words(schema: dict[str, Any], note: Note) -> None:
         # In draft 3 one name needs no list.
         listed = {name: [part] if isinstance(part, str) else part for name, part in parts.items()}
         schema["dependencies"] = listed
-    if re.match("#.", str(schema.get("$id"))):
-        note("$id of a part is read as $anchor")
-        schema["$anchor"] = schema.pop("$id")[1:]
+    for word in ("$id", "id"):
+        if re.match("#.", str(schema.get(word))):
+            note(f"{word} of a part is read as $anchor")
+            schema["$anchor"] = schema.pop(word)[1:]
 
 
 def is_pattern(text: str) -> bool:
@@ -156,11 +178,15 @@ def _read_bounds(schema: dict[str, Any], note: Note) -> None:
 
 
 def _read_items(schema: dict[str, Any], note: Note) -> None:
+    # Where `items` is no list, it says nothing in any draft.
+    others = [schema.pop("additionalItems")] if "additionalItems" in schema else []
     if isinstance(schema.get("items"), list):
         note("items as a list is read as prefixItems")
         first = schema.pop("items")
-        items = {"items": schema.pop("additionalItems")} if "additionalItems" in schema else {}
-        schema |= {**({"prefixItems": first} if first else {}), **items}
+        schema |= {
+            **({"prefixItems": first} if first else {}),
+            **({"items": others[0]} if others else {}),
+        }
 
 
 def _read_nullable(schema: dict[str, Any], note: Note) -> Schema:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..core.errors import CallError, DefinitionError
 from ..core.json_data import mapped, nested
@@ -26,6 +25,7 @@ from .definition_defaults import (
 from .definition_endpoint import SLOT, Endpoint
 from .definition_forms import Kind, read_form, read_object
 from .definition_schema import ArgumentChecker, is_open, property_names
+from .http_client import web_url
 
 VARIABLE_OF = {"language": "language", "say": "say", "message": "say"}
 """For each argument of a context tool the variable of the session that it sets."""
@@ -124,12 +124,8 @@ def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:
 
 def _check_url(url: Any, location: str) -> None:
     where = f"endpoint.url: {url!r:.80}"
-    try:
-        parts = urlsplit(url if isinstance(url, str) else "")
-        has_port = parts.port != 0
-    except ValueError:
-        raise DefinitionError(f"{where} is no URL") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
+    parts = web_url(url)
+    if parts is None:
         raise DefinitionError(f"{where} is no URL such as https://api.example.org/x")
     if "@" in parts.netloc:
         raise DefinitionError("endpoint.url: has a password; definitions are shown: leave it out")

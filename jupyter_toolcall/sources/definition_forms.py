@@ -152,6 +152,7 @@ def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note)
 def loaded(source: Any) -> Any:
     """Return plain JSON data of our own, whatever it is given as. Raises DefinitionError."""
     where = "the definition"
+    source = source.removeprefix("\ufeff") if isinstance(source, str) else source
     is_path = isinstance(source, str) and not source.lstrip().startswith(("{", "["))
     if isinstance(source, Path) or is_path:
         path = Path(source).expanduser()

@@ -133,7 +133,7 @@ class Folder:
             raise CallError(f"the folder cannot be opened: {error.strerror}") from None
         try:
             for name in folders:
-                inner = _system(name, os.open, self._exact(handle, name), _FOLDER, dir_fd=handle)
+                inner = _open_entry(handle, self._exact(handle, name), _FOLDER)
                 os.close(handle)
                 handle = inner
             yield handle
@@ -201,29 +201,27 @@ class Folder:
     def _replace(self, handle: Any, name: str, data: bytes) -> None:
         """Write a new file and rename it: the file is complete, and no link is written through."""
         part_name = f".{secrets.token_hex(8)}.part"
+        part, at = _entry(handle, part_name)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
         try:
             with os.fdopen(_open_entry(handle, part_name, flags), "wb") as file:
                 file.write(data)
-            if isinstance(handle, int):
-                _system(name, os.replace, part_name, name, src_dir_fd=handle, dst_dir_fd=handle)
-            else:
-                _system(name, os.replace, handle / part_name, handle / name)
+            both = {f"{side}_{key}": value for side in ("src", "dst") for key, value in at.items()}
+            _system(name, os.replace, part, _entry(handle, name)[0], **both)
         except BaseException:
             with suppress(OSError):
-                if isinstance(handle, int):
-                    os.unlink(part_name, dir_fd=handle)
-                else:
-                    os.unlink(handle / part_name)
+                os.unlink(part, **at)
             raise
 
 
+def _entry(handle: Any, name: str) -> tuple[Any, dict[str, int]]:
+    """Return what names an entry of a folder for `os`, by the folder's descriptor or its path."""
+    return (name, {"dir_fd": handle}) if isinstance(handle, int) else (handle / name, {})
+
+
 def _open_entry(handle: Any, name: str, flags: int) -> int:
-    """Open an entry of a folder, by the folder's descriptor or its path."""
-    if isinstance(handle, int):
-        descriptor: int = _system(name, os.open, name, flags, 0o666, dir_fd=handle)
-    else:
-        descriptor = _system(name, os.open, handle / name, flags, 0o666)
+    path, at = _entry(handle, name)
+    descriptor: int = _system(name, os.open, path, flags, 0o666, **at)
     return descriptor
 
 

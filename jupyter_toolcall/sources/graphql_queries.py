@@ -21,7 +21,7 @@ from ..core.errors import CallError, DefinitionError
 from ..core.text import printable, shortened_text
 from . import graphql_schema as gql
 from .graphql_schema import AnyType
-from .http_client import PORTS, RequestLimits
+from .http_client import PORTS, RequestLimits, web_url
 from .request_headers import SecretHeaders
 
 
@@ -215,13 +215,10 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
 
     Raises DefinitionError for what is no URL of the web, and for headers that are no texts.
     """
-    try:
-        parts = urlsplit(url)
-        user, host, port = parts.username, parts.hostname, parts.port
-    except ValueError as error:
-        raise DefinitionError(f"the endpoint is no URL: {error}") from None
-    if parts.scheme not in PORTS or not host:
-        raise DefinitionError("the endpoint must be a URL that begins with http:// or https://")
+    parts = web_url(url)
+    if parts is None:
+        raise DefinitionError("the endpoint is no URL such as https://api.example.org/graphql")
+    user, host, port = parts.username, parts.hostname or "", parts.port
     has_password = "@" in parts.netloc
     password = f"{unquote(user or '')}:{unquote(parts.password or '')}" if has_password else ""
     netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")

@@ -297,9 +297,10 @@ def _keep(element: Element, raw: Mapping[str, Any]) -> None:
 # -- SDL ----------------------------------------------------------------------------------
 
 _SERVICE_SCALAR = re.compile(
-    # AppSync, federation, and what all services have
+    # AppSync, federation, The Graph, Neo4j, Data Connect, Grafbase, and what all services have
     r"AWS[A-Z]\w*|_\w+|\w+__\w+|FieldSet|JSON(Object|String)?|Json|UUID|Upload|UR[IL]|Void|Any"
-    r"|Date|Date[Tt]ime|Time|Timestamp|Duration|Big(Int|Float|Decimal)|Decimal|Long|Int64|Cursor"
+    r"|(Local)?(Date|Date[Tt]ime|Time)|Instant|Timestamp|Duration|Big(Int|Float|Decimal)|Decimal"
+    r"|Long|Int8|Int64|Bytes|Cursor|Vector|Email|PhoneNumber|IPAddress"
     # Postgres (Hasura, PostGraphile)
     r"|bigint|bpchar|bytea|cidr|citext|date|(date|int[48]|num|ts|tstz)range|float[48]|geography"
     r"|geometry|hstore|inet|int[248]|interval|jsonb?|jsonpath|lquery|ltree|ltxtquery|macaddr8?"

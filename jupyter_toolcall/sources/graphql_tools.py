@@ -136,7 +136,7 @@ def _read_schema(source: Any) -> Schema:
     is_name = isinstance(source, str) and "\n" not in source and source.endswith(suffixes)
     if is_name or isinstance(source, Path):
         try:
-            return _parse_schema(Path(source).read_text(encoding="utf-8-sig"))
+            return _parse_schema(Path(source).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise DefinitionError(f"{source} cannot be read: {error}") from None
         except DefinitionError as error:
@@ -150,6 +150,7 @@ def _read_schema(source: Any) -> Schema:
 
 
 def _parse_schema(text: str) -> Schema:
+    text = text.removeprefix("\ufeff")
     if not text.lstrip().startswith("{"):
         return gql.read_sdl(text)
     try:

@@ -8,6 +8,7 @@ is checked again. There are no cookies, and no proxies or passwords from the env
 from __future__ import annotations
 
 import asyncio
+import codecs
 import functools
 import re
 import socket
@@ -17,6 +18,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
 from ..core.errors import CallError, DefinitionError
 from ..tools.invoke import invoke
@@ -28,6 +30,18 @@ if TYPE_CHECKING:
 
 PORTS = {"http": 80, "https": 443}
 """The port of each scheme where a URL names none."""
+
+
+def web_url(url: Any) -> SplitResult | None:
+    """Return the parts of a URL of the web, which has a host; None for anything else."""
+    try:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        is_host = parts.hostname and parts.netloc.isprintable() and " " not in parts.netloc
+        return parts if parts.scheme in PORTS and is_host and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAFE_HEADERS = frozenset({"accept", "content-type"})
 """The headers that go along to another host; any other may be a secret."""
@@ -108,11 +122,12 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text; what cannot be read in its own encoding is replaced."""
+        """The body as text, without a byte order mark; what cannot be read in its own encoding is
+        replaced."""
         match = re.search(r"charset=\"?([\w.:-]+)", self.headers.get("content-type", ""))
         encoding = match[1].lower() if match and _ENCODING.match(match[1].lower()) else "utf-8"
         try:
-            return well_formed(self.body.decode(encoding, "replace"))
+            return well_formed(self.body.decode(encoding, "replace").removeprefix("\ufeff"))
         except (LookupError, UnicodeError):
             return self.body.decode("utf-8", "replace")
 
@@ -376,14 +391,14 @@ def server_client(
                     buffer += part
                     if is_stream and b"\n" in part:
                         end = buffer.rindex(b"\n") + 1
-                        yield without_half_characters(bytes(buffer[:end]))
+                        yield readable_json(bytes(buffer[:end]))
                         del buffer[:end]
                     if len(buffer) > max_bytes:
                         last.is_too_large = True
                         raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
             except CallError as error:
                 raise httpx2.StreamError(str(error)) from None
-            yield without_half_characters(bytes(buffer))
+            yield readable_json(bytes(buffer))
 
         async def aclose(self) -> None:
             await self._response.aclose()
@@ -403,8 +418,12 @@ _ESCAPES = re.compile(
 """A backslash, a character in two halves, or half of one (with a group), as JSON escapes them."""
 
 
-def without_half_characters(data: bytes) -> bytes:
-    """Return JSON in which half of a Unicode character, which few parsers read, is U+FFFD."""
+def readable_json(data: bytes) -> bytes:
+    """Return JSON without a byte order mark, and with U+FFFD for half of a Unicode character.
+
+    Few parsers read either.
+    """
+    data = data.removeprefix(codecs.BOM_UTF8)
     if b"\\ud" not in data and b"\\uD" not in data:
         return data
     return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)

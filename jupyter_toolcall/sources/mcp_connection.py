@@ -1,8 +1,9 @@
 """Connections to MCP servers (https://modelcontextprotocol.io, revision 2026-07-28 and those of
 2025).
 
-Each connection is entered and left by one task of a loop of its own; calls are tasks beside it.
-The methods of `Connection` block, and an interrupt cancels the request at the server.
+All connections have one event loop, in a thread of its own, so that they survive cells. Each is
+entered and left by one task; calls are tasks beside it. The methods of `Connection` block, and an
+interrupt cancels the request at the server.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import atexit
 import contextlib
 import contextvars
 import dataclasses
+import functools
 import itertools
+import os
 import queue
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -22,14 +25,25 @@ from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
 from ..core.text import visible_text
+from ..tools.invoke import LoopThread, run_on
 from ..tools.running_tool import InputRequired, InputResponse, OutcomeUnknown, report_progress
 from . import mcp_sdk
-from .mcp_loop import loop_thread
 from .mcp_result_checks import demand_declared, demand_size, too_large_text
 from .mcp_sdk import Json, Server, plain
 from .mcp_servers import ServerAddress
 
 T = TypeVar("T")
+
+
+@functools.cache
+def loop_thread() -> LoopThread:
+    """Return the loop of this process; it is started when it is first needed."""
+    return LoopThread("toolcall-mcp")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has no threads, and starts with a new loop.
+    os.register_at_fork(after_in_child=loop_thread.cache_clear)
 CONNECT_SECONDS = 120.0
 """A program may be downloaded first."""
 LIST_SECONDS = 60.0
@@ -152,7 +166,15 @@ class Connection:
             self._run(self._close())
 
     def _run(self, task: Coroutine[Any, Any, T]) -> T:
-        return self._thread.run(task, self._notices)
+        return run_on(self._thread, task, self._show_notices)
+
+    def _show_notices(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                notice = self._notices.get_nowait()
+                # What a tool prints is shown after its call; a link to sign in is needed in it.
+                report_progress(notice)
+                print(notice)  # noqa: T201
 
     # -- the owner of the connection -------------------------------------------------------
 
@@ -174,7 +196,7 @@ class Connection:
         owner = self._owner = asyncio.create_task(self._keep_open(ready, self._closed))
         try:
             async with asyncio.timeout(CONNECT_SECONDS) as self._deadline:
-                await asyncio.shield(ready)
+                await ready
         except TimeoutError:
             owner.cancel()
             raise CallError(f"it gave no answer within {CONNECT_SECONDS:g} seconds") from None
@@ -396,7 +418,8 @@ class Connection:
                 return CallError(self._connect_error(error))
             case "lost":
                 return OutcomeUnknown(self._lost_text(text))
-        return CallError(text)
+        status = self._server.last_response.status
+        return CallError(text if status < 400 else f"{text} (status {status})")
 
     def _lost_text(self, text: str) -> str:
         why = "" if text in ("", "Connection closed") else f" ({text})"

@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 from ..core.errors import CallError, UsageError
 from ..core.text import printable, visible_text
 from ..tools.running_tool import InputRequest, InputResponse
-from .http_client import LastResponse, server_client, without_half_characters
+from .http_client import LastResponse, readable_json, server_client
 from .mcp_servers import ServerAddress
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ _ID = re.compile(r'"id"\s*:\s*(\d+)')
 def _unread_message(error: Any) -> Any:
     """Return a message for a line that the SDK cannot read.
 
-    It is the message of the line where half characters are all that is wrong with it, and else an
+    It is the message of the line where `readable_json` makes it readable, and else an
     error for the request with the id in the line; without it that request would wait for ever. A
     line without an id, such as one of a log, stays the SDK's error.
     """
@@ -328,7 +328,7 @@ def _unread_message(error: Any) -> Any:
     line = str(getattr(error, "errors", list)()[0].get("input", ""))
     reader: Any = mcp_types.jsonrpc_message_adapter
     with contextlib.suppress(ValueError):
-        repaired = without_half_characters(line.encode("utf-8", "replace"))
+        repaired = readable_json(line.encode("utf-8", "replace"))
         return SessionMessage(reader.validate_json(repaired, by_name=False))
     match = _ID.search(line[:200]) or _ID.search(line[-100:])
     if match is None:

@@ -15,19 +15,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..core.digests import digest
 from ..core.errors import UsageError
 from ..core.secrets import is_named_secret
 from ..core.text import nearest, printable
 from ..storage.journal_file import journals_folder
+from .http_client import web_url
+from .request_headers import PLACEHOLDER, VARIABLE_NAMES, filled_text
 
-_PLACEHOLDER = re.compile(r"\$\{((?:[^{}]|\{[^{}]*\})*)\}|\$\{|\$([A-Z_][A-Z0-9_]*)")
-"""What is replaced in a text: `${...}`, which may hold another one, or the bare `$NAME`."""
-_VARIABLE = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?:(:?)-(.*))?", re.DOTALL)
-"""A variable in a placeholder. As in a shell, `:-` gives a default for an empty one too."""
-_NAMES = re.compile(r"\$(?:\{(?:env:)?|(?=[A-Z_]))([A-Za-z_]\w*)")
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "cmd", "powershell", "pwsh")
 """The programs that fill in the variables of their arguments themselves."""
 _RUNNERS = (
@@ -68,7 +64,7 @@ class ServerAddress:
         variables that it sets and gets. These can decide which program a command starts."""
         values = (*self.env.values(), *self.headers.values())
         texts = "\n".join((self.url, *self.command, self.subfolder, *values))
-        variables = dict.fromkeys(_NAMES.findall(texts))
+        variables = dict.fromkeys(VARIABLE_NAMES.findall(texts))
         # The value of what is named as a secret is not shown.
         settings = [
             name if is_named_secret(name) else f"{name}={shlex.quote(value)}"
@@ -98,7 +94,7 @@ class ServerAddress:
         values = {**os.environ, "workspaceFolder": self.folder, "userHome": str(Path.home())}
 
         def fill(text: str, place: str, is_shell: bool = False) -> str:
-            return _filled(text, values, place, is_shell)
+            return filled_text(text, values, place, is_shell)
 
         is_shell = bool(self.command) and Path(self.command[0]).stem.lower() in _SHELLS
         url = fill(self.url, "its URL")
@@ -112,23 +108,6 @@ class ServerAddress:
             env={key: fill(text, f"its variable {key}") for key, text in self.env.items()},
             folder=self._folder(fill(self.subfolder, "its folder")),
         )
-
-
-def _filled(text: str, values: Mapping[str, str], place: str, is_shell: bool) -> str:
-    def value(match: re.Match[str]) -> str:
-        variable = _VARIABLE.fullmatch(match[1] or match[2] or "")
-        name, colon, default = variable.groups() if variable else (match[0], "", None)
-        found = values.get(name)
-        if default is not None and (found is None or (colon and not found)):
-            found = _filled(default, values, place, is_shell)
-        if found is None and not is_shell:
-            raise UsageError(
-                f"{place} needs {printable(name)[:80]}, which is not set; write ${{NAME}} for a "
-                "variable of the environment, and set it"
-            )
-        return match[0] if found is None else found
-
-    return _PLACEHOLDER.sub(value, text)
 
 
 def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
@@ -149,6 +128,8 @@ def server_address(server: Any, folder: Path | None = None, name: str = "") -> S
 
 
 def _address(server: Any, start: str, name: str) -> ServerAddress:
+    if isinstance(server, Mapping):
+        server = {key: part for key, part in server.items() if part is not None}
     match server:
         case str() if server.strip().lower().startswith(("http://", "https://")):
             return _at_url(server.strip(), {}, name)
@@ -175,17 +156,18 @@ def _address(server: Any, start: str, name: str) -> ServerAddress:
 
 
 def _at_url(url: str, headers: Mapping[str, str], name: str) -> ServerAddress:
-    if not _PLACEHOLDER.search(url):
+    if not PLACEHOLDER.search(url):
         _demand_url(url)
-    host = urlsplit(_PLACEHOLDER.sub("", url)).hostname or ""
+    parts = web_url(PLACEHOLDER.sub("", url))
+    host = (parts.hostname if parts else "") or ""
     words = [word for word in host.split(".") if word not in ("", "www", "mcp", "api")]
     title = "local" if host in ("localhost", "127.0.0.1", "::1") else (words or ["server"])[0]
     return ServerAddress(name or re.sub(r"\W+", "_", title), url, headers)
 
 
 def _demand_url(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+    parts = web_url(url)
+    if parts is None or "@" in parts.netloc:
         raise UsageError(
             "the URL of an MCP server begins with https:// and a host, and holds no password; "
             "write a token as a header: Authorization: Bearer ${NAME}"

@@ -9,16 +9,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ..core.errors import CallError, DefinitionError
+from ..core.errors import CallError, DefinitionError, UsageError
 from ..core.secrets import HIDDEN, LEAST
+from ..core.text import printable
 from .http_client import RequestLimits, Response, send
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+PLACEHOLDER = re.compile(r"\$\{((?:[^{}]|\{[^{}]*\})*)\}|\$\{|\$([A-Z_][A-Z0-9_]*)")
+"""What is replaced in a text: `${...}`, which may hold another one, or the bare `$NAME`."""
+_VARIABLE = re.compile(r"(?:env:)?([A-Za-z_]\w*)(?:(:?)-(.*))?", re.DOTALL)
+"""A variable in a placeholder. As in a shell, `:-` gives a default for an empty one too."""
+VARIABLE_NAMES = re.compile(r"\$(?:\{(?:env:)?|(?=[A-Z_]))([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
 class SecretHeaders:
-    """Headers of requests; `${NAME}` in a value is filled in from the environment.
+    """Headers of requests; `${NAME}` and `${NAME:-default}` are filled in from the environment.
 
     Arguments:
         texts: the headers by name.
@@ -60,27 +65,47 @@ class SecretHeaders:
         return replace(response, body=self._hidden(response.body, sent))
 
     def _filled(self, shown: str) -> dict[str, str]:
-        def value(name: re.Match[str]) -> str:
-            if name[1] not in os.environ:
-                raise CallError(
-                    f"a header of {shown} needs the environment variable {name[1]}, which is "
-                    "not set; set it and run the call again"
-                )
-            return os.environ[name[1]]
-
         encoded = base64.b64encode(self.password.encode()).decode()
         filled = {"authorization": f"Basic {encoded}"} if self.password else {}
-        return filled | {k.lower(): _VARIABLE.sub(value, v) for k, v in self.texts.items()}
+        for key, text in self.texts.items():
+            try:
+                filled[key.lower()] = filled_text(text, os.environ, f"a header of {shown}")
+            except UsageError as error:
+                raise CallError(str(error)) from None
+        return filled
 
     def _hidden(self, text: bytes, headers: Mapping[str, str]) -> bytes:
         """Return a text without the values of headers, and the secrets in them."""
         header_names = {key.lower() for key in self.texts} | {"authorization"}
         secrets = [value for key, value in headers.items() if key in header_names]
         secrets += [value.rpartition(" ")[2] for value in secrets]
-        names = [name for value in self.texts.values() for name in _VARIABLE.findall(value)]
+        names = [name for value in self.texts.values() for name in VARIABLE_NAMES.findall(value)]
         secrets += [os.environ.get(name, "") for name in names]
         secrets += [self.password, self.password.partition(":")[2]]
         for secret in sorted({s for s in secrets if len(s) >= LEAST}, key=len, reverse=True):
             for written in (secret, json.dumps(secret)[1:-1]):
                 text = text.replace(written.encode(), HIDDEN.encode())
         return text
+
+
+def filled_text(text: str, values: Mapping[str, str], place: str, is_shell: bool = False) -> str:
+    """Return a text with the values of variables in place of their names.
+
+    Raises UsageError for a placeholder without a value, which is never sent as it stands; a shell
+    gets it as it is.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        variable = _VARIABLE.fullmatch(match[1] or match[2] or "")
+        name, colon, default = variable.groups() if variable else (match[0], "", None)
+        found = values.get(name)
+        if default is not None and (found is None or (colon and not found)):
+            found = filled_text(default, values, place, is_shell)
+        if found is None and not is_shell:
+            raise UsageError(
+                f"{place} needs {printable(name)[:80]}, which is not set; write ${{NAME}} for a "
+                "variable of the environment, and set it"
+            )
+        return match[0] if found is None else found
+
+    return PLACEHOLDER.sub(value, text)

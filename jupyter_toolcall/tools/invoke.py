@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from types import AsyncGeneratorType, GeneratorType
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.errors import CallError
 from ..core.interrupts import Hold, attempt, class_name, interruptible
@@ -27,6 +27,7 @@ from .json_structure import IteratorItems
 from .plain_data import described_for_model, well_formed
 from .running_tool import cancel_with_call
 
+T = TypeVar("T")
 OWN = __package__.partition(".")[0]
 """The package whose own frames no traceback begins with."""
 FRAMES = 6
@@ -210,27 +211,42 @@ class _End:
 
 
 def _await(task: Awaitable[Any]) -> Any:
-    worker, end = _Worker.ready(), _End()
+    return run_on(LoopThread.ready(), task)
+
+
+def run_on(
+    worker: LoopThread, task: Awaitable[T], meanwhile: Callable[[], object] = lambda: None
+) -> T:
+    """Return the result of a task that runs on a loop. Raises what it raises.
+
+    An interrupt cancels it. `meanwhile` is called again and again in this thread, and at the end.
+    """
+    end = _End()
     # An interrupt must not come between starting the task and being able to cancel it.
     with Hold():
         future = asyncio.run_coroutine_threadsafe(_settle(task, end), worker.loop)
         cancel_with_call(future)
         try:
-            interruptible(_wait, end, future, worker)
+            interruptible(_wait, end, future, worker, meanwhile)
         except KeyboardInterrupt:
             worker.interrupted = True
             future.cancel()
             raise
     if end.error is not None:
         raise end.error
-    return end.result
+    result: T = end.result
+    return result
 
 
-def _wait(end: _End, future: Future[None], worker: _Worker) -> None:
+def _wait(
+    end: _End, future: Future[None], worker: LoopThread, meanwhile: Callable[[], object]
+) -> None:
     """Wait until a task has ended. Raises CallError if it never will."""
     while not end.reached.wait(TICK):
+        meanwhile()
         if (future.done() or not worker.thread.is_alive()) and not end.reached.is_set():
             raise CallError("the tool's task or event loop was closed before the tool returned")
+    meanwhile()
 
 
 async def _settle(task: Awaitable[Any], end: _End) -> None:
@@ -243,27 +259,28 @@ async def _settle(task: Awaitable[Any], end: _End) -> None:
         end.reached.set()
 
 
-class _Worker:
+class LoopThread:
     """An event loop and the thread that runs it."""
 
-    current: _Worker | None = None
+    current: LoopThread | None = None
+    """The one of async tools."""
     _choosing = threading.Lock()
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
         self.retired = False
         self.interrupted = False
         """Whether its last task was interrupted, and may still block the loop."""
-        self.thread = threading.Thread(target=self._run, name="toolcall-async", daemon=True)
+        self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.thread.start()
 
     @classmethod
-    def ready(cls) -> _Worker:
+    def ready(cls) -> LoopThread:
         """Return the worker of this process; a new one if that no longer answers."""
         # Calls that run together, each in a thread, share one loop.
         with cls._choosing:
             if cls.current is None or not cls.current._answers():
-                before, cls.current = cls.current, cls()
+                before, cls.current = cls.current, cls("toolcall-async")
                 if before is not None:
                     before._retire()
             return cls.current
@@ -312,4 +329,4 @@ class _Worker:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Worker.forget)
+    os.register_at_fork(after_in_child=LoopThread.forget)

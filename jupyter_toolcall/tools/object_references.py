@@ -154,12 +154,16 @@ _Seek = Callable[[Schema, Path, str], str | None]
 """Takes a schema, a path and a text; returns what replaces the text, None for no name."""
 
 
-def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
+def _walk(
+    schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...] = ()
+) -> Any:
+    """`read` are the definitions that this value was held to: a choice may lead back to itself."""
     if not isinstance(value, (str, list, dict)):
         return value
     schema = schema if isinstance(schema, (dict, Mapping)) else {}
     if "$ref" in schema:
-        schema = defs.get(str(schema["$ref"]).rpartition("/")[2], {})
+        name = str(schema["$ref"]).rpartition("/")[2]
+        schema, read = {} if name in read else defs.get(name, {}), (*read, name)
     if isinstance(value, str) and (replaced := seek(schema, path, value)) is not None:
         return replaced
     match value:
@@ -177,7 +181,7 @@ def _walk(schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any
                 key: _walk(named.get(key, other), item, defs, (*path, key), seek)
                 for key, item in value.items()
             }
-    return _branches(schema, value, defs, path, seek)
+    return _branches(schema, value, defs, path, seek, read)
 
 
 def _has_parts(schema: Schema, kind: str, *keys: str) -> bool:
@@ -188,7 +192,9 @@ def _has_parts(schema: Schema, kind: str, *keys: str) -> bool:
     return is_open or any(map(schema.get, keys))
 
 
-def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek) -> Any:
+def _branches(
+    schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...]
+) -> Any:
     """Return the value as the first branch with a name reads it: no name is replaced twice."""
     names: list[str] = []
 
@@ -199,7 +205,7 @@ def _branches(schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek)
 
     for key in _BRANCHES:
         for branch in schema.get(key, ()):
-            replaced = _walk(branch, value, defs, path, seek_and_count)
+            replaced = _walk(branch, value, defs, path, seek_and_count, read)
             if names:
                 return replaced
     return value

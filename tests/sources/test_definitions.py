@@ -458,8 +458,8 @@ def test_every_form_is_read_bare_in_a_list_and_in_a_file(
     form: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "tools.json"
-    path.write_text(json.dumps({"tools": [form]}))
-    for source in (form, [form], json.dumps([form]), path):
+    path.write_text(json.dumps({"tools": [form]}), encoding="utf-8-sig")
+    for source in (form, [form], f"\ufeff{json.dumps([form])}", path):
         tool = from_definition(source, action=echo)
         assert (tool.name, dict(tool.parameters)) == ("f", CITY)
         assert from_definitions(source).names == ("f",)
@@ -480,6 +480,7 @@ def test_a_mistake_in_a_list_has_its_number_and_an_action_its_name() -> None:
 
 
 EITHER = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+PLACE = "#/allOf/0/properties/a"
 INT, CLOSED = {"type": "integer"}, {"type": "object", "additionalProperties": False}
 OLD_ID = {"type": "object", "$defs": {"n": {"$id": "#n", **INT}}}
 NESTED = {"type": "object", "properties": {"n": INT, "a": {"$recursiveRef": "#"}}}
@@ -492,6 +493,7 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"a": {"allOf": [{"type": "integer"}], "nullable": True}}, {"a": None}, {"a": "y"}),
     ({"a": {"minimum": 1, "exclusiveMinimum": True}}, {"a": 2}, {"a": 1}),
     ({"a": {"items": [{"type": "integer"}], "additionalItems": False}}, {"a": [1]}, {"a": [1, 2]}),
+    ({"a": {"type": "array", "additionalItems": {"type": None}}}, {"a": [1]}, {"a": 1}),
     ({"a": {"divisibleBy": 2}, "b": {"extends": {"type": "integer"}}}, {"a": 4, "b": 1}, {"a": 3}),
     ({"a": {"disallow": ["string", {"maximum": 2}]}}, {"a": 3}, {"a": 2}),
     ({"a": {"type": ["null", {"maximum": 2}]}}, {"a": None}, {"a": 3}),
@@ -503,6 +505,8 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"oneOf": [{"properties": {"a": {"type": "integer"}}}]}, {"a": 1}, {"b": 1}),
     ({"$ref": "#/definitions/A", "definitions": {"A": CITY}}, {"city": "x"}, {"a": 1}),
     ({"allOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": CITY}}, {"city": "x"}, {}),
+    ({"a": {"items": [INT]}, "b": {"$ref": "#/properties/a/items/0"}}, {"b": 1}, {"b": "x"}),
+    ({"allOf": [{"properties": {"a": INT, "b": {"$ref": PLACE}}}]}, {"b": 1}, {"b": "x"}),
     ({"type": ["object", "null"], "properties": {"a": {"type": "integer"}}}, {"a": 1}, {"a": "x"}),
     ({**CITY, "required": ["city", "b"]}, {"city": "x", "b": [2]}, {"city": "x"}),
     ({**CITY, "required": ["a"], "allOf": [{"properties": {"a": INT}}]}, {"a": 1}, {"a": "x"}),
@@ -906,8 +910,10 @@ def test_a_choice_that_leads_back_to_itself_or_elsewhere_still_takes_a_value(
     choice: dict[str, Any], taken: Any
 ) -> None:
     parameters = {"x": choice, "other": {"type": "boolean"}}
-    tool = from_definition(definition(parameters=parameters), action=echo)
-    assert called(tool, {"x": "7"}).calls[0].result == {"x": taken}
+    defined = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": choice}}
+    for schema in (parameters, {**defined, "properties": {**parameters, **defined["properties"]}}):
+        tool = from_definition(definition(parameters=schema), action=echo)
+        assert called(tool, {"x": "7"}).calls[0].result == {"x": taken}
 
 
 @pytest.mark.parametrize("depth", [70, 500, 100_000])

@@ -57,38 +57,37 @@ def answered(answer: Answer | Callable[[Asked], Answer], **more: Any) -> Any:
 # -- where arguments stand --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["post", "put"])
-def test_a_body_is_json(method: str) -> None:
-    arguments = {"name": "Ann ☃", "tags": ["a", 1], "more": {"k": None}, "yes": False}
-    found = asked(method, "body", arguments)
-    assert (found.method, found.path) == (method.upper(), "/x")
-    assert found.headers["content-type"] == "application/json"
-    assert json.loads(found.body) == arguments
+MIXED = {"name": "a&b#c?/", "tags": ["x", 2], "more": {"k": 1}, "yes": False}
+IN_URL = "/x?name=a%26b%23c%3F%2F&tags=x&tags=2&more=%7B%22k%22%3A1%7D&yes=false"
+WORDS = {"name": "a&b=c ☃", "n": 7, "yes": True}
+FORM = b"name=a%26b%3Dc+%E2%98%83&n=7&yes=true"
 
 
-def test_a_form_is_in_the_body() -> None:
-    found = asked("post", "form", {"name": "a&b=c ☃", "n": 7, "yes": True})
-    assert found.headers["content-type"] == "application/x-www-form-urlencoded"
-    assert found.body == b"name=a%26b%3Dc+%E2%98%83&n=7&yes=true"
-
-
-@pytest.mark.parametrize("method", ["get", "post", "put", "delete"])
-def test_a_query_is_in_the_url(method: str) -> None:
-    arguments = {"name": "a&b#c?/", "tags": ["x", 2], "more": {"k": 1}, "yes": False}
-    found = asked(method, "query", arguments)
-    assert found.method == method.upper()
-    assert found.path == "/x?name=a%26b%23c%3F%2F&tags=x&tags=2&more=%7B%22k%22%3A1%7D&yes=false"
-    assert found.body == b""
-
-
-def test_a_query_goes_behind_the_one_that_is_there_and_may_be_none() -> None:
-    assert asked("get", "query", {"n": 1}, "/x?key=v").path == "/x?key=v&n=1"
-    assert asked("get", "query", {}).path == "/x"
-
-
-def test_a_path_takes_what_it_names_and_the_rest_is_a_query() -> None:
-    found = asked("get", "path", {"name": "Ann", "n": 7, "yes": True}, "/people/{name}/{n}/x")
-    assert found.path == "/people/Ann/7/x?yes=true"
+@pytest.mark.parametrize(
+    ("methods", "location", "path", "arguments", "sent", "kind", "body"),
+    [
+        (("post", "put"), "body", "/x", MIXED, "/x", "application/json", MIXED),
+        (("post",), "form", "/x", WORDS, "/x", "application/x-www-form-urlencoded", FORM),
+        (("get", "post", "put", "delete"), "query", "/x", MIXED, IN_URL, None, b""),
+        (("get",), "query", "/x?key=v", {"n": 1}, "/x?key=v&n=1", None, b""),
+        (("get",), "query", "/x", {}, "/x", None, b""),
+        (("get",), "path", "/p/{name}/{n}", {**WORDS, "name": "A"}, "/p/A/7?yes=true", None, b""),
+    ],
+)
+def test_each_argument_is_sent_in_its_place(
+    methods: tuple[str, ...],
+    location: str,
+    path: str,
+    arguments: dict[str, Any],
+    sent: str,
+    kind: str | None,
+    body: Any,
+) -> None:
+    for method in methods:
+        found = asked(method, location, arguments, path)
+        assert (found.method, found.path) == (method.upper(), sent)
+        assert found.headers.get("content-type") == kind
+        assert body == (json.loads(found.body) if isinstance(body, dict) else found.body)
 
 
 @pytest.mark.parametrize(
@@ -103,22 +102,22 @@ def test_an_argument_can_neither_leave_nor_end_its_part_of_the_path(said: str, s
     assert asked("get", "path", {"name": said}, "/p/{name}/end").path == f"/p/{sent}/end"
 
 
-@pytest.mark.parametrize("said", ["..", ".", "", " "])
-def test_a_step_up_is_no_part_of_a_path(said: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        *(({"name": s}, f"name: {s!r} cannot stand in the path") for s in ("..", ".", "", " ")),
+        ({"name": ["a"]}, "name: stands in the URL, so it has to be a text or a number"),
+        ({"name": {}}, "name: stands in the URL, so it has to be a text or a number"),
+        ({}, "name: stands in the URL, so it has to be a text or a number"),
+    ],
+)
+def test_a_part_of_a_path_is_a_word_and_no_step_up(arguments: dict[str, Any], error: str) -> None:
     with Web() as web:
         made = definition(web, "get", "path", "/p/{name}/end")
-        call = called(from_definition(made, allow_hosts=(web.host,)), {"name": said}).calls[0]
-    assert f"name: {said!r} cannot stand in the path of a URL" in call.error
-    assert not web.asked
-
-
-@pytest.mark.parametrize("arguments", [{}, {"tags": ["a"]}, {"more": {}}])
-def test_what_a_path_needs_has_to_be_a_word(arguments: dict[str, Any]) -> None:
-    (name,) = arguments or {"name": None}
-    with Web() as web:
-        made = definition(web, "get", "path", f"/p/{{{name}}}")
+        made["tool"]["function"]["parameters"] = {"name": {}}
         call = called(from_definition(made, allow_hosts=(web.host,)), arguments).calls[0]
-    assert f"{name}: stands in the URL, so it has to be a text or a number" in call.error
+    assert error in call.error
+    assert not web.asked
 
 
 def test_defaults_are_sent_and_what_is_removed_is_not() -> None:
@@ -166,31 +165,27 @@ def test_json_is_data_and_text_is_text(answer: Answer, result: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Answer(b'{"error": "no\nsuch"}', 404, JSON), '404 Not Found: {"error": "no such"}'),
-        (Answer(b"", 500), "500 Internal Server Error"),
-        (Answer(b"x" * 5000, 503), f"503 Service Unavailable: {'x' * 500}…"),
-        (Answer(b"who?", 499), "499: who?"),
-        (Answer(b"as before", 304), "304 Not Modified"),
-    ],
-)
-def test_a_status_that_says_failure_is_a_failure(answer: Answer, said: str) -> None:
-    with Web(lambda asked: answer) as web:
-        tool = from_definition(definition(web, "get", "query"), allow_hosts=(web.host,))
-        call = called(tool, {"name": "secret"}).calls[0]
-    assert call.status == "failed"
-    assert call.error == f"GET /x answered {said}"
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+        (
+            Answer(b'{"error": "no\nsuch"}', 404, JSON),
+            'GET /x answered 404 Not Found: {"error": "no such"}',
+        ),
+        (Answer(b"", 500), "GET /x answered 500 Internal Server Error"),
+        (Answer(b"x" * 5000, 503), f"GET /x answered 503 Service Unavailable: {'x' * 500}…"),
+        (Answer(b"who?", 499), "GET /x answered 499: who?"),
+        (Answer(b"as before", 304), "GET /x answered 304 Not Modified"),
         (Answer(b"<html>", headers=JSON), "the answer is no JSON: '<html>'"),
-        (Answer(b"[" * 100_000, headers=JSON), "the answer is no JSON"),
-        (Answer(b"\x89PNG\0\0", headers={"Content-Type": "image/png"}), "image/png data, neither"),
+        (Answer(b"[" * 100_000, headers=JSON), f"the answer is no JSON: '{'[' * 500}'"),
+        (
+            Answer(b"\x89PNG\0\0", headers={"Content-Type": "image/png"}),
+            "the answer is image/png data, neither JSON nor text",
+        ),
     ],
 )
-def test_what_is_neither_json_nor_text_is_a_failure(answer: Answer, said: str) -> None:
-    assert said in answered(answer)
+def test_an_answer_of_failure_and_one_that_is_neither_json_nor_text_fail(
+    answer: Answer, said: str
+) -> None:
+    # The query, which holds arguments, is not quoted.
+    assert answered(answer, path="/x?name=secret") == said
 
 
 # -- what is not let through ----------------------------------------------------------------

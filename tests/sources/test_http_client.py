@@ -137,33 +137,24 @@ def test_a_name_of_the_own_network_leads_to_no_metadata(address: str, resolving:
     assert "is not allowed" in refusal(RequestLimits(("db.internal",)), "http://db.internal/")
 
 
-@pytest.mark.parametrize("name", ["db", "db.internal", "printer.local", "api.test"])
-def test_naming_a_private_host_allows_it(name: str, resolving: Resolving) -> None:
-    resolving({name: ["127.0.0.1"]})
+@pytest.mark.parametrize(
+    ("allowed", "host", "addresses"),
+    [
+        # Who names a private host means its private address.
+        *(((name,), name, ["127.0.0.1"]) for name in ("db", "db.internal", "a.local", "api.test")),
+        (("api.example.org", "127.0.0.1"), "api.example.org", ["127.0.0.1"]),
+        # An address that takes no connection is followed by the next.
+        (("db.internal",), "db.internal", ["127.0.0.9", "127.0.0.1"]),
+    ],
+)
+def test_an_allowed_address_is_looked_up_once_and_is_the_one_that_is_connected_to(
+    allowed: tuple[str, ...], host: str, addresses: list[str], resolving: Resolving
+) -> None:
+    looked_up = resolving({host: addresses})
     with Web() as web:
-        assert send(RequestLimits((name,)), "GET", f"http://{name}:{web.port}").body == b"hello"
-    assert web.asked[0].headers["host"] == f"{name}:{web.port}"
-
-
-def test_a_public_name_and_its_private_address_are_allowed_together(resolving: Resolving) -> None:
-    resolving({"api.example.org": ["127.0.0.1"]})
-    with Web() as web:
-        limits = RequestLimits(("api.example.org", "127.0.0.1"))
-        assert send(limits, "GET", f"http://api.example.org:{web.port}").body == b"hello"
-
-
-def test_the_address_that_was_checked_is_the_one_that_is_connected_to(resolving: Resolving) -> None:
-    looked_up = resolving({"db.internal": ["127.0.0.1"]})
-    with Web() as web:
-        send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}")
-    assert looked_up == ["db.internal"]
-
-
-def test_an_address_that_takes_no_connection_is_followed_by_the_next(resolving: Resolving) -> None:
-    resolving({"db.internal": ["127.0.0.9", "127.0.0.1"]})
-    with Web() as web:
-        answer = send(RequestLimits(("db.internal",)), "GET", f"http://db.internal:{web.port}")
-    assert answer.status == 200
+        assert send(RequestLimits(allowed), "GET", f"http://{host}:{web.port}").body == b"hello"
+    assert web.asked[0].headers["host"] == f"{host}:{web.port}"
+    assert looked_up == [host]
 
 
 def test_a_host_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,6 +199,7 @@ def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
         ("unicode_escape", b"\\ud800", "\\ud800"),
         ("utf-7", b"+2AA-", "+2AA-"),
         ("utf-16-le", b"\x00\xd8", "\ufffd"),
+        ("utf-8", b"\xef\xbb\xbf{}", "{}"),
         ("Shift_JIS", "日".encode("shift_jis"), "日"),
     ],
 )

@@ -13,11 +13,9 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -27,7 +25,6 @@ from mcp.types import ToolAnnotations
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
 from jupyter_toolcall.schemes import SCHEMES
-from jupyter_toolcall.sources import mcp_loop
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
@@ -339,7 +336,8 @@ def test_a_placeholder_without_a_value_is_sent_nowhere_and_named_with_its_place(
 @pytest.mark.parametrize("default", ["${UNSET:-a b}", "${UNSET-a b}", "${UNSET:-${ALSO:-a b}}"])
 def test_a_placeholder_with_a_default_is_filled_in(tmp_path: Path, default: str) -> None:
     command, script, log = command_line(tmp_path / "log").split()
-    entry = {"command": command, "args": [script, log], "env": {"KEY": default}}
+    # Null is as left out.
+    entry = {"command": command, "args": [script, log], "env": {"KEY": default}, "cwd": None}
     assert play(from_mcp(entry), ("environment", {"name": "KEY"})).calls[0].result == "a b"
 
 
@@ -448,24 +446,13 @@ def test_without_the_server_its_tools_are_those_that_were_listed_last(tmp_path: 
 
 @pytest.mark.parametrize(
     "server",
-    ["", "   ", "'open", 5, {"args": []}, {"url": "ftp://x"}, "https://me:pw@host/mcp", {"url": 5}],
+    [
+        *("", "   ", "'open", 5, {"args": []}, {"url": "ftp://x"}, {"url": 5}),
+        *("https://me:pw@host/mcp", "http://[::1/mcp", "http://x:y/mcp"),
+    ],
 )
 def test_what_is_no_server_is_refused_in_one_line(server: Any) -> None:
     with pytest.raises(UsageError) as caught:
         from_mcp(server)
     assert "\n" not in str(caught.value)
     assert "pw" not in str(caught.value)
-
-
-class LateFuture(Future[int]):
-    """Is done just as the wait for it times out."""
-
-    def result(self, timeout: float | None = None) -> int:
-        if timeout is None:
-            return super().result()
-        self.set_result(3)
-        raise TimeoutError
-
-
-def test_a_request_that_ends_as_the_wait_for_it_times_out_has_its_result() -> None:
-    assert mcp_loop._wait(LateFuture(), SimpleQueue()) == 3

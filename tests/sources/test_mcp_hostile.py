@@ -101,12 +101,14 @@ both = pytest.mark.parametrize("transport", ["stdio", "http"])
     ("name", "status", "error"),
     [
         ("obedient", "succeeded", ""),
+        ("oldest", "succeeded", ""),
         ("large", "failed", "ping ran, and its result has more than 5,000,000 characters"),
         ("no-result", "failed", "ping ran, and its answer does not follow the protocol"),
         ("deep-result", "succeeded", ""),
         ("deeper-result", "unknown", ""),
         ("huge-number", "unknown", ""),
         ("surrogate", "succeeded", ""),
+        ("byte-order-mark", "succeeded", ""),
         ("sampling", "succeeded", ""),
         ("slow-pattern", "failed", "ping ran, and its result is not what it declares: a: "),
     ],
@@ -197,6 +199,7 @@ def test_an_answer_in_gzip_is_unpacked_and_a_bomb_is_not(size: int, status: str)
         (202, {}, "unknown"),
         (401, {}, "failed"),
         (403, {}, "failed"),
+        (429, {}, "failed"),
         (307, {"location": "http://169.254.169.254/latest"}, "failed"),
         (302, {"location": "http://127.0.0.1:1/x"}, "failed"),
         (200, {"content-encoding": "br"}, "unknown"),
@@ -209,7 +212,9 @@ def test_a_call_that_may_have_run_has_an_unknown_outcome_and_one_that_did_not_fa
     with answering(lambda request: page) as (url, _):
         (call,) = play(from_mcp(url)).calls
     assert call.status == expected
-    assert "secret page" not in one_line(str(call.error))
+    error = one_line(str(call.error))
+    assert "secret page" not in error
+    assert (str(status) in error) is (expected == "failed" and status >= 400)
 
 
 # -- lists ----------------------------------------------------------------------------

@@ -155,6 +155,13 @@ NAMES = [
 
 BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     "obedient": lambda: obedient,
+    "oldest": lambda: (
+        lambda method, params: (
+            {**HELLO, "protocolVersion": "2024-11-05"}
+            if method == "initialize"
+            else obedient(method, params)
+        )
+    ),
     "large": lambda: answering(text("x" * 10_000_000)),
     "endless-pages": endless_pages,
     "same-page": lambda: listing(TOOL, then="again"),
@@ -190,6 +197,9 @@ BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     ),
     "surrogate": lambda: answering(
         b'{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\\ud800"}]}}\n'
+    ),
+    "byte-order-mark": lambda: answering(
+        b'\xef\xbb\xbf{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n'
     ),
     "slow-pattern": lambda: (
         lambda method, params: (
