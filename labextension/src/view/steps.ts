@@ -158,6 +158,7 @@ export class StepList {
     const chosen = view.calls.findIndex(call => call.id === view.chosen.call);
     const [from, to] = shownPart(view.calls.length, chosen);
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
+    this._list.classList.toggle('walked', view.isPast);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
     const stamp = (item: StepItem): unknown[] =>
       [item.call, item.made, item.pending, item.who, item.following, item.folded, this._opened.has(item.call.id)];
@@ -208,8 +209,6 @@ export class StepList {
       if (item !== this._current) return;
       if (follow && !item.nextSibling) this._list.scrollTop = this._list.scrollHeight;
       else scrollIntoList(this._list, item);
-      // The end of a long list may lie below the window.
-      if (item.getBoundingClientRect().bottom > innerHeight) this._list.scrollTop = item.offsetTop - 8;
     });
   }
 }
