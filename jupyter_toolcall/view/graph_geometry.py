@@ -211,10 +211,10 @@ def _dot(graph: GraphRow) -> Iterator[str]:
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
     yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
     heads = {edge.head for edge in graph.edges}
-    free = {n for n, node in enumerate(graph.nodes) if node.kind == "call" and n not in heads}
+    roots = {n for n, node in enumerate(graph.nodes) if node.kind == "call" and n not in heads}
     # Of the calls that take nothing Graphviz puts the one that it reads last on top: these are read
     # first, the newest before the others, and so each new one stands below them.
-    for n in sorted(range(len(graph.nodes)), key=lambda n: -1 - n if n in free else 0):
+    for n in sorted(range(len(graph.nodes)), key=lambda n: -1 - n if n in roots else 0):
         yield _sized(f"{n}", graph.nodes[n].width, graph.nodes[n].height)
     tails = {edge.tail for edge in graph.edges}
     for n, edge in enumerate(graph.edges):

@@ -121,6 +121,7 @@ function batchCard(view: ViewState, calls: readonly CallRow[], table: BatchTable
   return [
     modelWords(view, first),
     title(oneLine(first.tool, 120), 'mono', t('%1 calls', calls.length), text ? h('p', {}, toolDescription(text)) : null),
+    first.budget_calls ? h('p', 'small', oneLine(first.why)) : null,
     ...table.parts(view, calls)
   ];
 }

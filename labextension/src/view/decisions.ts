@@ -416,7 +416,8 @@ export class DecisionPanel {
     if (open && opened?.call === call.id && opened.kind !== 'rule') return [this._openForm(call, opened.kind)];
     this._form = null;
     const together = this.batchButtons();
-    if (together.length) return [h('div', 'tc-row tc-act', ...together, budgetButton(call, this._view.ui.commandSent, this._acts))];
+    const budget = budgetButton(call, this._view.ui.commandSent, this._acts);
+    if (together.length) return [h('div', 'tc-row tc-act', ...together.slice(0, -1), budget, ...together.slice(-1))];
     const preview = open ? previewOf(this._view, call) : null;
     return [
       open && (call.downstream || preview)

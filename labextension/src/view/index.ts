@@ -161,9 +161,8 @@ export class PanelView {
   );
   private readonly _shell = h('div', 'tc-shell', this._root);
   /**
-   * Keeps the shortcuts of the notebook off the panel's own keys. JupyterLab reads a key after the
-   * panel; Notebook 7 reads it before, and leaves out only elements with Lumino's attribute. It is
-   * set for this key alone: keys such as Ctrl+S stay the notebook's.
+   * Keeps the shortcuts of the notebook off the panel's own keys. JupyterLab reads a key after the panel; Notebook 7 reads it
+   * before, and leaves out only elements with Lumino's attribute. It is set for this key alone: keys such as Ctrl+S stay the notebook's.
    */
   private readonly _suppressShortcuts = (event: KeyboardEvent): void => {
     const target = event.target as Element;
