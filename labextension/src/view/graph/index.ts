@@ -22,7 +22,7 @@ import { t } from '../text';
 
 const NARROW = 640;
 const TALL = 600;
-/** A graph that is larger than a wide canvas is at least so high, leaves so much of the window to what stands around it, and is lower at an earlier step. */
+/** A graph larger than its canvas is at least so high, leaves so much of the window to what is around it, and is so much lower at an earlier step. */
 const [LEAST_HIGH, LEFT_BELOW, WALKED] = [380, 388, 110];
 /** Space around the waiting call and what it uses, and between the drawing and the call to guess, in pixels. */
 const [AROUND, BEYOND] = [24, 72];
