@@ -150,11 +150,13 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
 }
 
 /** An object beside the arguments of a waiting call. */
-function dataOf(view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, on: Element, showAll: (() => void) | null): Child[] {
+function dataOf(
+  view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, on: Element, isWhole: boolean, showOther: () => void
+): Child[] {
   const { columns, image, caption } = object.preview;
   const isDrawn = columns.length > 0 || image !== '';
   const head = objectLine(object, nameText(object), isDrawn ? caption : objectState(view, object));
-  return [head, ...(columns.length && showAll ? previewForCall(view, call, object, acts, showAll) : fullPreview(view, object, acts, on))];
+  return [head, ...(columns.length ? previewForCall(view, call, object, acts, isWhole, showOther) : fullPreview(view, object, acts, on))];
 }
 
 const namesOf = (objects: readonly ObjectRow[]): string => {
@@ -311,13 +313,14 @@ export class Card {
       ? Object.entries(call.arguments).flatMap(([name, value]) => namedObject(this._view, call, name, value) ?? [])
       : [];
     const object = named.find(one => one.id === this._pointedAt) ?? named[0];
-    const showAll = (): void => {
-      this._openTable = object?.id ?? '';
+    const isWhole = object?.id === this._openTable;
+    const showOther = (): void => {
+      this._openTable = isWhole ? '' : (object?.id ?? '');
       this._drawData();
     };
     const path = call ? pathOf(this._view, call, () => this._acts.setState({ path: null })) : [];
     if (path.length) return setChildren(this.data, path);
-    const children = call && object ? dataOf(this._view, call, object, this._acts, this.element, object.id === this._openTable ? null : showAll) : [];
+    const children = call && object ? dataOf(this._view, call, object, this._acts, this.element, isWhole, showOther) : [];
     const preview = call && isDecision(call) ? previewOf(this._view, call) : null;
     const makes = this._view.model.objects.get(call?.object ?? '')?.name;
     const names = [object?.name, makes].flatMap(name => (name ? [oneLine(name, 60)] : []));

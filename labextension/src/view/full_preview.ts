@@ -178,13 +178,14 @@ const [SHOWN_ROWS, FIRST_ROWS] = [6, 2];
 /** A table of more columns is wide. */
 const FEW_COLUMNS = 5;
 
-/** What a call is about in a table: the columns that it names, first in a wide table, and the rows that are odd in them. */
-function partFor(call: CallRow, { columns, cells }: Preview, tool?: ToolRow): Part {
+/** What a call is about in a table: the columns that it names, first in a wide table, and the rows that are odd in them, or all. */
+function partFor(call: CallRow, { columns, cells }: Preview, isWhole: boolean, tool?: ToolRow): Part {
   const named = namedColumns(call, columns, tool);
+  const others = numbered(columns, columns.length).filter(column => !named.includes(column));
+  if (isWhole) return { rows: numbered(cells, MOST_ROWS), columns: [...named, ...others].slice(0, Math.max(MOST_SENT, named.length)), named };
   const odd = oddRows(cells, named);
   const first = numbered(cells, odd.length && cells.length > SHOWN_ROWS ? FIRST_ROWS : SHOWN_ROWS);
   const rows = [...new Set([...first, ...odd])].slice(0, SHOWN_ROWS).sort((a, b) => a - b);
-  const others = numbered(columns, columns.length).filter(column => !named.includes(column));
   const shown = [...named, ...others].slice(0, Math.max(MOST_COLUMNS, named.length));
   // Columns that are all in sight keep their order.
   return { rows, columns: shown.length > FEW_COLUMNS ? shown : shown.sort((a, b) => a - b), named };
@@ -226,16 +227,18 @@ export function fullPreview(view: ViewState, object: ObjectRow, acts: PanelActio
   ];
 }
 
-/** What a waiting call is about in a table, with a button for all of it. A value on a cluster, which has a note, is not fetched unasked. */
-export function previewForCall(view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, showAll: () => void): Child[] {
+/** What a waiting call is about in a table, or all of it, with a button for the other. A value on a cluster (with a note) is not fetched unasked. */
+export function previewForCall(
+  view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, isWhole: boolean, showOther: () => void
+): Child[] {
   if (!object.note) requestPreview(view, object, acts);
   const preview = view.model.fullPreviews.get(object.id) ?? object.preview;
-  const part = partFor(call, preview, view.model.tools.get(call.tool));
-  const isPart = part.rows.length < preview.cells.length || preview.more;
+  const part = partFor(call, preview, isWhole, view.model.tools.get(call.tool));
+  const isPart = isWhole || part.rows.length < preview.cells.length || preview.more;
   const names = part.named.map(column => oneLine(preview.columns[column] ?? '', 40));
   const isOdd = part.rows.some((row, place) => row !== place);
   return [
-    h('div', 'tc-tablepart', table(preview, part), isOdd ? mutedText(t('The first rows, and rows that stand out in %1', names.join(', '))) : null),
-    isPart ? button(t('Show all'), { look: 'small first', disabled: !view.live, onclick: showAll }) : null
+    h('div', isWhole ? 'tc-tablepart whole' : 'tc-tablepart', table(preview, part), isOdd ? mutedText(t('The first rows, and rows that stand out in %1', names.join(', '))) : null),
+    isPart ? button(isWhole ? t('Show less') : t('Show all'), { look: 'small first', disabled: !view.live, onclick: showOther }) : null
   ];
 }
