@@ -72,7 +72,7 @@ function tokensText({ model, calls, isPast: past }: ViewState): string {
 
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
-  const counts = session.remembered > 0 ? ranText(session.ran, session.remembered) : '';
+  const counts = session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : '';
   const { shownStep, lastStep } = view;
   const together = similarCalls(view);
   const [first, last] = [together[0]?.step ?? shownStep, together.at(-1)?.step ?? shownStep];
