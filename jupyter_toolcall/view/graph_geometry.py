@@ -176,14 +176,14 @@ def _part(graph: GraphRow, part_of: Sequence[Part], part: Part) -> GraphRow:
         if part_of[n] != part:
             continue
         for edge in incoming.get(n, ()):
-            above = graph.nodes[edge.tail]
-            if part_of[edge.tail] == part or above.kind != "object":
+            original = graph.nodes[edge.tail]
+            if part_of[edge.tail] == part or original.kind != "object":
                 continue
             # Calls that stand below one another share it: calls farther on would pull it to them.
             key = edge.tail, node.x
             if key not in references:
                 references[key] = len(nodes)
-                nodes.append(_reference(above))
+                nodes.append(_reference(original))
             at = references[key]
             nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
         place[n] = len(nodes)
@@ -196,10 +196,10 @@ def _part(graph: GraphRow, part_of: Sequence[Part], part: Part) -> GraphRow:
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _reference(above: GraphNode) -> GraphNode:
-    label = f"\N{UPWARDS ARROW} {above.label}"
+def _reference(original: GraphNode) -> GraphNode:
+    label = f"\N{UPWARDS ARROW} {original.label}"
     width = 2 * ceil((text_width(label, SMALL) + 16) / 2)
-    return GraphNode("reference", above.row, 0, 0, width, REFERENCE, label, muted=True)
+    return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
 
 
 def _dot(graph: GraphRow) -> Iterator[str]:
