@@ -55,7 +55,8 @@ const LEGEND_BOXES: readonly (readonly [string, string])[] = [
   ['object dashed', tableText('not made yet, or not saved yet')],
   ['object pale', tableText('of another branch')],
   ['call', tableText('a tool call: its number, its tool, and its value')],
-  ['earlier', tableText('earlier calls: click to see them')]
+  ['earlier', tableText('earlier calls: click to see them')],
+  ['reference', tableText('an object that is drawn above: click to go there')]
 ];
 
 const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
