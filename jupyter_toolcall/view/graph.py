@@ -27,9 +27,9 @@ MOST, ANCESTORS = 60, 30
 """Calls that are drawn, and how many of them are ancestors of what is selected."""
 LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
-BOX, WIDEST, PILL, PANEL = (112, 84), 176, 26, 720
-"""Pixels: an object's box and its most width, the height of a pill, and the width of a row: it ends
-behind what the last call makes that begins there."""
+BOX, WIDEST, PILL, PANEL, HIGH = (112, 84), 176, 26, 720, 1_300
+"""Pixels: an object's box and its most width, the height of a pill, the width of a row, which ends
+behind what the last call makes that begins there, and the height of rows that are no wider."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
@@ -60,7 +60,7 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
     """
     graph = drawing(rows, until, selected)
     try:
-        return _in_rows(placed(graph), PANEL) if graph.nodes else graph
+        return _in_rows(placed(graph)) if graph.nodes else graph
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
 
@@ -70,14 +70,17 @@ def with_graph(rows: Rows) -> Rows:
     return rows if rows.graph else replace(rows, graph=(graph_row(rows),))
 
 
-def _in_rows(graph: GraphRow, page: int) -> GraphRow:
-    """Return a drawing in rows of a page's width if it is much wider than that.
+def _in_rows(graph: GraphRow) -> GraphRow:
+    """Return a drawing in rows of a panel's width if it is much wider than that; many rows are
+    wider, so that the whole is seen larger.
 
     Measured: with each call fewer nodes move than in one long row.
     """
-    if graph.width > 1.5 * page:
-        with suppress(LayoutError):
-            return in_rows(graph, page)
+    if graph.width <= 1.5 * PANEL:
+        return graph
+    with suppress(LayoutError):
+        narrow = in_rows(graph, PANEL)
+        return narrow if narrow.height <= HIGH else in_rows(graph, 2 * PANEL)
     return graph
 
 

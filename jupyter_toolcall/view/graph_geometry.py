@@ -6,7 +6,7 @@ What is laid out holds numbers and sizes alone, never a text of others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from math import ceil
 from unicodedata import category, east_asian_width
 
@@ -87,18 +87,37 @@ def in_rows(graph: GraphRow, page: int) -> GraphRow:
     """
     part_of = _parts(graph, _rows(graph, page))
     nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
-    for before, name in pairwise([(-1.0, -1), *sorted({*part_of})]):
-        # What stands in one row stands closer.
-        height -= BETWEEN * (before[0] == name[0])
-        part, first = placed(_part(graph, part_of, name), height), len(nodes)
+    for part_name in _in_reading_order(graph, part_of):
+        part, first = placed(_part(graph, part_of, part_name), height), len(nodes)
         edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in part.edges)
         nodes += part.nodes
-        width, height = max(width, part.width), height + int(part.height)
+        width, height = max(width, part.width), height + int(part.height) - BETWEEN
     # No line is drawn to a reference, but it comes from its object.
     place = {node.row: n for n, node in enumerate(nodes) if node.kind == "object"}
     references = ((n, node) for n, node in enumerate(nodes) if node.kind == "reference")
     edges += (GraphEdge(place[node.row], n, muted=node.muted) for n, node in references)
-    return replace(graph, width=width, height=height, nodes=tuple(nodes), edges=tuple(edges))
+    return replace(
+        graph, width=width, height=height + BETWEEN, nodes=tuple(nodes), edges=tuple(edges)
+    )
+
+
+def _in_reading_order(graph: GraphRow, part_of: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts, each as soon as what it takes of others is above it, and right behind that
+    where it can be: so what follows from one another stands together."""
+    taken_from: dict[Part, set[Part]] = {part: set() for part in part_of}
+    for edge in graph.edges:
+        taken_from[part_of[edge.head]].add(part_of[edge.tail])
+    placed_parts = dict[Part, int]()
+
+    def key(part: Part) -> tuple[int, Part]:
+        return -max((placed_parts[one] for one in taken_from[part] if one != part), default=0), part
+
+    while len(placed_parts) < len(taken_from):
+        left = [part for part in taken_from if part not in placed_parts]
+        ready = [one for one in left if taken_from[one] - {one} <= placed_parts.keys()]
+        part = min(ready or left[:1], key=key)
+        placed_parts[part] = len(placed_parts) + 1
+        yield part
 
 
 def _rows(graph: GraphRow, page: int) -> list[float]:

@@ -105,7 +105,8 @@ def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
         if node.kind == "call":
             parts += _on_pill(node, warned.get(node.row, ""))
         else:
-            parts += (*contents.get(node.row, ()), *_on_box(node))
+            inside = contents.get(node.row, ()) if node.kind == "object" else ()
+            parts += (*inside, *_on_box(node))
     for part in (map(_shape, graph.nodes), parts):
         yield from _grouped(part)
 
