@@ -47,7 +47,7 @@ PROGRESS = 200
 TICK = 0.04
 """Seconds between two looks into the inbox."""
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
-SAME_AGAIN = t("Everything came out as it was recorded, so there is no new branch.")
+SAME_AGAIN = t("The same calls came out as before, so there is no new branch.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
 NEW_BRANCH = t("Replay: it continues on a new branch, since a call changed or ran again.")
 DIFFERS = t("This run differs from the recorded one. Compare shows where.")

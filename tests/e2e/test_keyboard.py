@@ -128,7 +128,8 @@ def test_graph_tabs_and_time_are_walked_by_keys_alone(page: Page, lab: Place) ->
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(HELD) != first
     assert page.evaluate("document.activeElement.closest('svg.g') !== null")
-    name = page.evaluate(HELD)
+    # A reference leads to its object.
+    name = page.evaluate(HELD).removeprefix("↑ ")
     page.keyboard.press("Enter")
     expect(view.get_by_role("region", name="Details").get_by_role("heading").first).to_have_text(
         name
@@ -152,7 +153,7 @@ def test_shift_enter_runs_the_cell_after_a_click_in_its_panel(page: Page, lab: P
     kitchen.expect_status(view, "Finished")
     cells = page.locator(".jp-Notebook .jp-Cell")
     for target in (
-        view.locator("svg.g").get_by_role("button", name="Potato#4"),
+        view.locator("svg.g").get_by_role("button", name="Potato#4", exact=True),
         view.get_by_role("list", name="Steps").get_by_role("button").first,
         view.get_by_role("slider", name="Time"),
         view.get_by_role("tab", name="Messages"),

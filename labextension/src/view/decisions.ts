@@ -389,6 +389,8 @@ export class DecisionPanel {
       key, ...(kind === 'input' ? inputForm(this._view, call, this._acts) : shortForm(kind, call, returns, objects, this._acts))
     };
     const confirm = this._form.element.querySelector<HTMLButtonElement>('[type=submit]');
+    // A disabled button loses the focus, and the next card would not get it.
+    if (this._view.ui.commandSent && confirm?.matches(':focus')) focusInPlace(this._form.first);
     if (confirm) confirm.disabled = this._view.ui.commandSent;
     return this._form.element;
   }

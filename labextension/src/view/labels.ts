@@ -70,8 +70,8 @@ export const callWord = ({ status }: CallRow): string => t(CALL_LABELS[status].w
 
 /** The icon of a call in the list of steps. */
 export function stepIcon(call: CallRow): IconName {
-  if (call.warning) return 'warning';
   if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
+  if (call.warning) return 'warning';
   if (call.memory) return 'memory';
   if (call.by_rule) return 'rule';
   return call.edited ? 'edited' : 'done';
@@ -83,8 +83,8 @@ export const warningText = ({ warning }: CallRow): string => (warning ? `${warni
 /** The outcome of a call and how long it took, for the right end of its step; a warning does not hide that it ran. */
 export function endText(call: CallRow): string {
   const took = call.memory ? t('cached') : formatDuration(call.ms);
-  if (call.warning) return joined(', ', t(call.warning.kind), call.status === 'succeeded' && took);
-  if (call.status !== 'succeeded') return callWord(call);
+  if (call.status !== 'succeeded') return joined(', ', callWord(call), call.warning ? t(call.warning.kind) : '');
+  if (call.warning) return joined(', ', t(call.warning.kind), took);
   if (call.outdated) return t('outdated');
   if (call.edited && !call.memory) return joined(', ', t('edited'), took);
   return call.saves && !call.memory ? t('saved') : took;
