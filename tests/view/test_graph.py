@@ -104,7 +104,7 @@ def test_every_line_leads_to_the_right_within_its_row(seed: int) -> None:
         assert tail.row == head.row
         assert tail.y < head.y
         assert head.label == f"↑ {tail.label}"
-    assert graph.width < 2 * PANEL
+    assert graph.width < 3 * PANEL
 
 
 @pytest.mark.parametrize("count", [3, MOST, MOST + 1, 149, 1_000])

@@ -110,7 +110,7 @@ def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     image = table(count, Preview(image=f"data:image/png;base64,{'A' * 4_000}"))
     for rows in (shown, image):
         assert len(svg(rows).encode()) < 100_000
-        assert float(drawn(rows)[1].get("width", 0)) < 2 * PANEL
+        assert float(drawn(rows)[1].get("width", 0)) < 3 * PANEL
 
 
 @pytest.mark.parametrize("state", get_args(NodeState))
