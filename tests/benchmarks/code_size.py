@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_840,
     "Python files": 256,
-    "Python tests": 49_949,
+    "Python tests": 49_950,
     "TypeScript": 12_210,
 }
 """Of each row, how many lines of code, files or lines there may be."""
