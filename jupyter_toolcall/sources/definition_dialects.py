@@ -84,10 +84,12 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
         """Return the reference to a definition in place of one to a place."""
         for target in at_pointer(schema, unquote(ref[1:])) if _PLACE.fullmatch(ref) else ():
             if ref not in names and isinstance(target, Mapping):
-                names[ref] = f"#/$defs/place_{len(names)}"
+                # Named before it is read: what is in it may refer to it, and to other places.
+                name = f"place_{len(names)}"
+                names[ref] = f"#/$defs/{name}"
                 outside = _OF_ROOT if target is schema else ()
                 inside = {key: part for key, part in target.items() if key not in outside}
-                definitions[f"place_{len(names) - 1}"] = mapped_schema(inside, change)
+                definitions[name] = mapped_schema(inside, change)
         return names.get(ref, ref)
 
     def change(part: Schema) -> Schema:

@@ -481,6 +481,7 @@ def test_a_mistake_in_a_list_has_its_number_and_an_action_its_name() -> None:
 
 EITHER = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
 PLACE = "#/allOf/0/properties/a"
+HOLDING = {"properties": {"n": {"$ref": "#/properties/c"}}}
 INT, CLOSED = {"type": "integer"}, {"type": "object", "additionalProperties": False}
 OLD_ID = {"type": "object", "$defs": {"n": {"$id": "#n", **INT}}}
 NESTED = {"type": "object", "properties": {"n": INT, "a": {"$recursiveRef": "#"}}}
@@ -507,6 +508,7 @@ DIALECTS: list[tuple[dict[str, Any], Any, Any]] = [
     ({"allOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": CITY}}, {"city": "x"}, {}),
     ({"a": {"items": [INT]}, "b": {"$ref": "#/properties/a/items/0"}}, {"b": 1}, {"b": "x"}),
     ({"allOf": [{"properties": {"a": INT, "b": {"$ref": PLACE}}}]}, {"b": 1}, {"b": "x"}),
+    ({"b": {"$ref": "#/properties/a"}, "a": HOLDING, "c": INT}, {"b": {"n": 1}}, {"b": {"n": "x"}}),
     ({"type": ["object", "null"], "properties": {"a": {"type": "integer"}}}, {"a": 1}, {"a": "x"}),
     ({**CITY, "required": ["city", "b"]}, {"city": "x", "b": [2]}, {"city": "x"}),
     ({**CITY, "required": ["a"], "allOf": [{"properties": {"a": INT}}]}, {"a": 1}, {"a": "x"}),
