@@ -145,9 +145,9 @@ class Cells:
         """
         return self.kept[name].doubt or (key_problem() if self.notebook else "")
 
-    def write_waiting(self, name: str) -> str:
+    def write_waiting(self, name: str, at_rest: bool) -> str:
         """Return one line for as long as something of a session is not on disk."""
-        return self.kept[name].write_waiting() if name in self.kept else ""
+        return self.kept[name].write_waiting(at_rest) if name in self.kept else ""
 
     def stored(self, name: str = "") -> str:
         """Return how a session stands that is on disk, and not in this kernel; else "".
@@ -196,7 +196,7 @@ class Cells:
         What is not on disk is reported for as long as that is so.
         """
         notes = [kept.note for kept in self.kept.values() if kept.note] + self._notes
-        notes += filter(None, [kept.write_waiting() for kept in self.kept.values()])
+        notes += filter(None, [kept.write_waiting(True) for kept in self.kept.values()])
         self._notes = []
         self.kept = {name: replace(kept, note="") for name, kept in self.kept.items()}
         return notes

@@ -106,7 +106,7 @@ class PanelController:
     """The entries that a cell which runs again replays."""
     save: Callable[[], None] = lambda: None
     """Writes the session as it stands into the cell's output."""
-    unsaved: Callable[[], str] = lambda: ""
+    unsaved: Callable[[bool], str] = lambda at_rest: ""
     """Returns one line for as long as something of the session is not on disk."""
     before_commands: Callable[[], None] = lambda: None
     """Called before commands are applied, which are to be written to disk."""
@@ -462,7 +462,7 @@ class PanelController:
         for extension in self.extensions:
             extension.before_update(self.session, phase)
             rows.append(extension.row(self.session, phase))
-        unsaved = self.unsaved()
+        unsaved = self.unsaved(phase not in ("thinking", "running"))
         draft = self.draft if phase == "waiting" else ()
         row = session_row(self.session, phase, status, detail, draft)
         detail = joined("\n", filter(None, [row.detail, unsaved]))

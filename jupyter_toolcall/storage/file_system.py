@@ -223,9 +223,12 @@ class Writer:
             self._take_back(data)
             raise
 
-    def write_waiting(self) -> str:
-        """Write the lines that are not on disk; return one line about them if that fails."""
-        if self._late is not None or self._tail.lines:
+    def write_waiting(self, at_rest: bool = True) -> str:
+        """Write the lines that the disk refused; return one line about them if that fails.
+
+        At rest, where the next line may be long in coming, the others are synced too.
+        """
+        if self._late is not None or (at_rest and self._tail.lines):
             try:
                 self._catch_up(True)
             except OSError as error:

@@ -55,8 +55,9 @@ class JournalHandle:
     """One line for the person, "" if there is nothing to say."""
     close: Callable[[], object] = str
     """Closes the file, so that another kernel may write it."""
-    write_waiting: Callable[[], str] = str
-    """Writes the lines that are not on disk; returns one line about them if that fails."""
+    write_waiting: Callable[[bool], str] = lambda at_rest: ""
+    """Writes the lines that the disk refused, and syncs all at rest; returns one line about them if
+    that fails."""
     retry: Callable[[], JournalHandle] | None = None
     """Tries again to write the file, and returns the new handle; None if this kernel writes it."""
     doubt: str = ""

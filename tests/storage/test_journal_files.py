@@ -23,6 +23,7 @@ from jupyter_toolcall.core.journal_entries import VERSION, line
 from jupyter_toolcall.storage.file_system import DISK, File, Files, replace_file
 from jupyter_toolcall.storage.journal_file import JournalHandle, journal_file, open_journal
 from jupyter_toolcall.storage.signatures import signer
+from tests.benchmarks.workload import Counting
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
 
@@ -317,6 +318,17 @@ def on_disk(path: Path) -> list[str]:
     return [type(entry.event).__name__ for entry in journal]
 
 
+def test_what_may_wait_is_synced_at_rest_and_not_while_a_session_runs(path: Path) -> None:
+    files = Counting()
+    kept = opened(path, files)
+    kept.journal.append(None, Opened())
+    before = files.syncs
+    assert (kept.write_waiting(False), files.syncs) == ("", before)
+    assert (kept.write_waiting(True), files.syncs) == ("", before + 1)
+    assert (kept.write_waiting(True), files.syncs) == ("", before + 1)
+    kept.close()
+
+
 @pytest.mark.parametrize("act", ["append", "sync"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_before_a_tool_what_cannot_be_written_refuses_the_call(
@@ -329,7 +341,7 @@ def test_before_a_tool_what_cannot_be_written_refuses_the_call(
             kept.journal.append(head(kept), event)
         assert "\n" not in str(refused.value)
     assert on_disk(path) == before == [type(e.event).__name__ for e in kept.journal]
-    assert kept.write_waiting() == ""
+    assert kept.write_waiting(True) == ""
     disk.fault = {}
     kept.journal.append(head(kept), Decided("c"))
     assert on_disk(path) == [*before, "Decided"]
@@ -345,15 +357,15 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     disk.raises(errno.ENOSPC, act)
     kept.journal.append(head(kept), Finished("c", Data(1)))
     kept.journal.append(head(kept), Replied("done"))
-    assert kept.write_waiting().startswith("Not on disk since ")
-    assert "the disk is full" in kept.write_waiting()
-    assert "\n" not in kept.write_waiting()
+    assert kept.write_waiting(True).startswith("Not on disk since ")
+    assert "the disk is full" in kept.write_waiting(True)
+    assert "\n" not in kept.write_waiting(True)
     with pytest.raises(NotKept):
         kept.journal.append(head(kept), Decided("d"))
     disk.fault = {}
     kept.journal.append(head(kept), Asked("more"))
     assert on_disk(path) == [*before, "Finished", "Replied", "Asked"]
-    assert kept.write_waiting() == ""
+    assert kept.write_waiting(True) == ""
 
 
 def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
@@ -361,9 +373,9 @@ def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
 ) -> None:
     disk.raises(errno.EIO, "append")
     kept.journal.append(head(kept), Replied("more"))
-    assert "input/output error" in kept.write_waiting()
+    assert "input/output error" in kept.write_waiting(True)
     disk.fault = {}
-    assert kept.write_waiting() == ""
+    assert kept.write_waiting(True) == ""
     assert on_disk(path)[-1] == "Replied"
 
 
@@ -472,12 +484,12 @@ def test_a_limit_of_the_system_refuses_the_call_and_all_goes_on_once_it_is_raise
         kept.journal.append(None, Opened())
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 300, -1))
         kept.journal.append(head(kept), Replied("x" * 500))
-        assert "as large as a file may be" in kept.write_waiting()
+        assert "as large as a file may be" in kept.write_waiting(True)
         with pytest.raises(NotKept, match="the call did not run"):
             kept.journal.append(head(kept), Decided("c"))
         resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
         kept.journal.append(head(kept), Decided("c"))
-        assert kept.write_waiting() == ""
+        assert kept.write_waiting(True) == ""
         os._exit(7)
 
     child = in_a_child(limited)
