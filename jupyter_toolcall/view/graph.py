@@ -10,7 +10,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import ceil
 
 from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
@@ -19,7 +18,7 @@ from ..core.rows import Text
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import CallRow, ObjectRow
-from .graph_geometry import SMALL, in_rows, placed, text_width
+from .graph_geometry import SMALL, even, height_in_rows, in_rows, placed, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -79,8 +78,7 @@ def _in_rows(graph: GraphRow) -> GraphRow:
     if graph.width <= 1.5 * PANEL:
         return graph
     with suppress(LayoutError):
-        narrow = in_rows(graph, PANEL)
-        return narrow if narrow.height <= HIGH else in_rows(graph, 2 * PANEL)
+        return in_rows(graph, PANEL if height_in_rows(graph, PANEL) <= HIGH else 2 * PANEL)
     return graph
 
 
@@ -239,7 +237,7 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
     return GraphNode(
         "call",
         call.id,
-        width=_even(text_width(label, MONO, mono=True) + 20 + MARK * marks),
+        width=even(text_width(label, MONO, mono=True) + 20 + MARK * marks),
         height=PILL,
         label=label,
         state=state,
@@ -255,7 +253,7 @@ def _object_node(row: ObjectRow, maker: CallRow | None, branch: str) -> GraphNod
     return GraphNode(
         "object",
         row.id,
-        width=min(max(BOX[0], _even(wide)), WIDEST),
+        width=min(max(BOX[0], even(wide)), WIDEST),
         height=BOX[1],
         label=_cut(label, BOLD),
         detail=_cut(detail, SMALL),
@@ -266,11 +264,6 @@ def _object_node(row: ObjectRow, maker: CallRow | None, branch: str) -> GraphNod
         flag=row.name if row.role == "output" else row.saved,
         input=row.role == "input",
     )
-
-
-def _even(length: float) -> int:
-    """Return a length whose half is a whole number of pixels."""
-    return 2 * ceil(length / 2)
 
 
 def _detail(row: ObjectRow, branch: str) -> Text:

@@ -50,6 +50,11 @@ def _letter_width(letter: str, mono: bool) -> float:
     return (1.25 if category(letter) == "So" else 1) if east_asian_width(letter) in "WF" else 0.68
 
 
+def even(length: float) -> int:
+    """Return a length whose half is a whole number of pixels."""
+    return 2 * ceil(length / 2)
+
+
 def placed(graph: GraphRow, top: int = 0) -> GraphRow:
     """Return a drawing with the places that Graphviz gives it, so many pixels from the top.
 
@@ -82,8 +87,8 @@ def in_rows(graph: GraphRow, page: int) -> GraphRow:
     """Return a drawing, which has its places, in rows of about the width of a page, one below the
     other, as text is written.
 
-    What a call makes stands in the row of the call. An object that a call of a later row takes
-    stands there again, as a reference: no line leads from row to row. Raises LayoutError.
+    What a call makes is in the row of the call. An object that a call of a later row takes is drawn
+    there again, as a reference: no line leads from row to row. Raises LayoutError.
     """
     part_of = _parts(graph, _rows(graph, page))
     nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
@@ -93,35 +98,51 @@ def in_rows(graph: GraphRow, page: int) -> GraphRow:
         nodes += part.nodes
         width, height = max(width, part.width), height + int(part.height) - BETWEEN
     # No line is drawn to a reference, but it comes from its object.
-    place = {node.row: n for n, node in enumerate(nodes) if node.kind == "object"}
+    object_at = {node.row: n for n, node in enumerate(nodes) if node.kind == "object"}
     references = ((n, node) for n, node in enumerate(nodes) if node.kind == "reference")
-    edges += (GraphEdge(place[node.row], n, muted=node.muted) for n, node in references)
+    edges += (GraphEdge(object_at[node.row], n, muted=node.muted) for n, node in references)
     return replace(
         graph, width=width, height=height + BETWEEN, nodes=tuple(nodes), edges=tuple(edges)
     )
 
 
+def height_in_rows(graph: GraphRow, page: int) -> float:
+    """Return about how high a drawing is in rows: measured, within 5 % for most sessions.
+
+    It takes no layout, which would take as long as the drawing itself.
+    """
+    rows: dict[float, list[GraphNode]] = {}
+    for row, node in zip(_rows(graph, page), graph.nodes, strict=True):
+        rows.setdefault(row, []).append(node)
+    return sum(
+        max(node.y + node.height / 2 for node in row)
+        - min(node.y - node.height / 2 for node in row)
+        + 2 * MARGIN
+        for row in rows.values()
+    )
+
+
 def _in_reading_order(graph: GraphRow, part_of: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts, each as soon as what it takes of others is above it, and right behind that
-    where it can be: so what follows from one another stands together."""
-    taken_from: dict[Part, set[Part]] = {part: set() for part in part_of}
+    """Yield the parts, each as soon as what it takes of others is above it, and right below that
+    if possible: so what follows from one another is together."""
+    sources: dict[Part, set[Part]] = {part: set() for part in part_of}
     for edge in graph.edges:
-        taken_from[part_of[edge.head]].add(part_of[edge.tail])
-    placed_parts = dict[Part, int]()
+        sources[part_of[edge.head]].add(part_of[edge.tail])
+    position = dict[Part, int]()
 
     def key(part: Part) -> tuple[int, Part]:
-        return -max((placed_parts[one] for one in taken_from[part] if one != part), default=0), part
+        return -max((position.get(other, 0) for other in sources[part]), default=0), part
 
-    while len(placed_parts) < len(taken_from):
-        left = [part for part in taken_from if part not in placed_parts]
-        ready = [one for one in left if taken_from[one] - {one} <= placed_parts.keys()]
-        part = min(ready or left[:1], key=key)
-        placed_parts[part] = len(placed_parts) + 1
+    while waiting := [part for part in sources if part not in position]:
+        ready = [part for part in waiting if sources[part] - {part} <= position.keys()]
+        # In a forged file parts may lead in a circle: then any of them is next.
+        part = min(ready or waiting, key=key)
+        position[part] = len(position) + 1
         yield part
 
 
 def _rows(graph: GraphRow, page: int) -> list[float]:
-    """Return for each node the row that it stands in."""
+    """Return for each node the row that it is in."""
     row_of = [float(int(node.x / page)) for node in graph.nodes]
     maker = {e.head: e.tail for e in graph.edges if graph.nodes[e.tail].kind == "call"}
     for result, call in maker.items():
@@ -130,24 +151,22 @@ def _rows(graph: GraphRow, page: int) -> list[float]:
     for edge in graph.edges:
         takers.setdefault(edge.tail, []).append(row_of[edge.head])
     for n in takers.keys() - maker.keys():
-        # An input stands where it is first taken, and a call that makes an object with that.
+        # An input is where it is first taken, and a call that makes an object with that.
         row_of[n] = min(takers[n])
     for run, before in _calls_alone(graph):
         # Many have a row of their own, between those of the calls before and after them.
-        row = row_of[before] if before >= 0 else -1
-        row_of = [row + (len(run) > 1) / 2 if n in run else at for n, at in enumerate(row_of)]
-    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
-    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
-    for n, node in enumerate(graph.nodes):
-        if node.flag and n not in ends and shown:
-            row_of[n] = row_of[shown[-1]]
+        row = (row_of[before] if before >= 0 else -1) + (len(run) > 1) / 2
+        for n in run:
+            row_of[n] = row
+    for output, last in _unsaved_outputs(graph):
+        row_of[output] = row_of[last]
     return row_of
 
 
 def _parts(graph: GraphRow, row_of: Sequence[float]) -> list[Part]:
-    """Return for each node its row, and the first node of those that stand together with it there.
+    """Return for each node its row, and the first node of those that are together with it there.
 
-    These parts of a row stand below one another, in the order of the calls.
+    These parts of a row are below one another, in the order of the calls.
     """
     part_of = [(row, n) for n, row in enumerate(row_of)]
 
@@ -159,22 +178,25 @@ def _parts(graph: GraphRow, row_of: Sequence[float]) -> list[Part]:
     takers: dict[tuple[int, float], int] = {}
     for edge in graph.edges:
         join(edge.tail, edge.head)
-        # What takes the same object of another row stands together.
+        # What takes the same object of another row is together.
         join(takers.setdefault((edge.tail, row_of[edge.head]), edge.head), edge.head)
     for run, before in _calls_alone(graph):
         for n in run[1:] or [before]:
             join(run[0], n)
-    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
-    for n, node in enumerate(graph.nodes):
-        if node.flag and shown:
-            join(shown[-1], n)
+    for output, last in _unsaved_outputs(graph):
+        join(last, output)
     return part_of
+
+
+def _ends(graph: GraphRow) -> set[int]:
+    """Return the nodes at which an edge begins or ends."""
+    return {end for edge in graph.edges for end in (edge.tail, edge.head)}
 
 
 def _calls_alone(graph: GraphRow) -> Iterator[tuple[list[int], int]]:
     """Yield the calls that neither take nor make an object, each run of them with the call before
     it; -1 for none."""
-    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
+    ends = _ends(graph)
     calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
     before = -1
     for is_alone, group in groupby(calls, lambda n: n not in ends):
@@ -184,40 +206,46 @@ def _calls_alone(graph: GraphRow) -> Iterator[tuple[list[int], int]]:
         before = run[-1]
 
 
+def _unsaved_outputs(graph: GraphRow) -> Iterator[tuple[int, int]]:
+    """Yield the outputs that are not saved yet, each with the last node of the shown branch: that
+    branch is to save it."""
+    ends = _ends(graph)
+    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
+    for n, node in enumerate(graph.nodes):
+        if node.flag and n not in ends and shown:
+            yield n, shown[-1]
+
+
 def _part(graph: GraphRow, part_of: Sequence[Part], part: Part) -> GraphRow:
-    """Return one part of a drawing, with a reference for each object of another row."""
-    nodes, place, edges = list[GraphNode](), dict[int, int](), list[GraphEdge]()
+    """Return one part of a drawing, with a reference for each object of another part."""
+    edges = [edge for edge in graph.edges if part_of[edge.head] == part]
+    nodes, place = list[GraphNode](), dict[int, int]()
     references: dict[tuple[int, float], int] = {}
-    incoming: dict[int, list[GraphEdge]] = {}
-    for edge in graph.edges:
-        incoming.setdefault(edge.head, []).append(edge)
     for n, node in enumerate(graph.nodes):
         if part_of[n] != part:
             continue
-        for edge in incoming.get(n, ()):
+        for edge in edges:
             original = graph.nodes[edge.tail]
-            if part_of[edge.tail] == part or original.kind != "object":
+            if edge.head != n or part_of[edge.tail] == part or original.kind != "object":
                 continue
-            # Calls that stand below one another share it: calls farther on would pull it to them.
-            key = edge.tail, node.x
-            if key not in references:
-                references[key] = len(nodes)
+            # Calls that are below one another share it: calls farther on would pull it to them.
+            at = references.setdefault((edge.tail, node.x), len(nodes))
+            if at == len(nodes):
                 nodes.append(_reference(original))
-            at = references[key]
             nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
         place[n] = len(nodes)
         nodes.append(node)
-    for edge in graph.edges:
-        if edge.head in place:
-            key = edge.tail, graph.nodes[edge.head].x
-            tail = place.get(edge.tail, references.get(key, -1))
-            edges += [replace(edge, tail=tail, head=place[edge.head])] if tail >= 0 else []
-    return replace(graph, nodes=tuple(nodes), edges=tuple(edges))
+    drawn = list[GraphEdge]()
+    for edge in edges:
+        tail = place.get(edge.tail, references.get((edge.tail, graph.nodes[edge.head].x)))
+        # The box of the earlier calls is in the first row alone.
+        drawn += [] if tail is None else [replace(edge, tail=tail, head=place[edge.head])]
+    return replace(graph, nodes=tuple(nodes), edges=tuple(drawn))
 
 
 def _reference(original: GraphNode) -> GraphNode:
     label = f"\N{UPWARDS ARROW} {original.label}"
-    width = 2 * ceil((text_width(label, SMALL) + 16) / 2)
+    width = even(text_width(label, SMALL) + 16)
     return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
 
 
@@ -258,11 +286,7 @@ def _dot(graph: GraphRow) -> Iterator[str]:
         yield "{rank=min 0}"
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
-    # An output that is not saved yet stands in the row of the branch that is to save it.
-    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
-    ends = {end for edge in graph.edges for end in (edge.tail, edge.head)}
-    outputs = (n for n in last if int(n) not in ends and shown)
-    yield from (f"{shown[-1]} -> {n} [style=invis]" for n in outputs)
+    yield from (f"{before} -> {n} [style=invis]" for n, before in _unsaved_outputs(graph))
 
 
 def _sized(name: str, width: float, height: float) -> str:

@@ -19,7 +19,7 @@ NodeState = Literal["ran", "waits", "approved", "running", Ended]
 class GraphNode(Row):
     """A box (an object, or the earlier calls) or a pill (a call), with a row of its own.
 
-    A reference stands for an object that is drawn above it, in another row of a long drawing.
+    A reference is a small box for an object that is drawn above, in another row of the drawing.
     """
 
     kind: Literal["object", "call", "earlier", "reference"] = "object"
@@ -58,7 +58,8 @@ class GraphEdge(Row):
     """The place of a node among the nodes, like head."""
     head: int
     path: Annotated[str, Field(pattern=r"^[Mch\d\s.,-]*$")] = ""
-    """SVG path data of the whole line, from the head back to the tail: it begins at the tip."""
+    """SVG path data of the whole line, from the head back to the tail: it begins at the tip. ""
+    from an object to a reference to it, where no line is drawn."""
     label: str = ""
     """The name of the argument, where the call takes two or more objects."""
     label_x: float = 0

@@ -171,10 +171,8 @@ def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:
 def _on_box(node: GraphNode) -> Iterator[Part]:
     ink, room = _inks(node)[1], node.width - 8
     right, up = node.width / 2, -node.height / 2
-    if node.kind == "reference":
-        yield _fitted(node, 0, 4, node.label, ink, SMALL, room)
-        return
-    yield _fitted(node, 0, 4 if node.kind == "earlier" else 18, node.label, ink, BOLD, room)
+    size = SMALL if node.kind == "reference" else BOLD
+    yield _fitted(node, 0, 18 if node.kind == "object" else 4, node.label, ink, size, room)
     if node.detail:
         yield _fitted(node, 0, 33, node.detail, MUTED, SMALL, room)
     if node.flag:
