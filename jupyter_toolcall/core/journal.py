@@ -163,13 +163,12 @@ class Journal:
 
     def _register(self, entry: Entry) -> None:
         self._order.append(entry)
-        is_fork = self.continuation(entry.parent) is not None
         siblings = self.children(entry.parent)
         self._children[entry.parent] = (*siblings, entry.id) if siblings else entry.id
         self._leaves[entry.id] = None
         if entry.begins_question:
             self.questions.append(entry.id)
-        elif not is_fork:
+        elif self.continuation(entry.parent) == entry.id:
             self._leaves.pop(entry.parent or "", None)
             return
         self.forks[entry.id] = None

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.json_data import sendable_data
+from ..core.json_data import changed_fields
 from ..core.text import count_text
 from ..view.contract import VERSION
 from ..view.contract_rows import SessionRow
@@ -72,7 +72,7 @@ def page(session: ExportedSession) -> str:
     """Return a session as a page. Raises UsageError where the view was not built."""
     # Drawn once, for the page and for its picture.
     rows = with_graph(session.rows)
-    saved = {"rows": row_texts(sendable_data(rows)), "version": VERSION}
+    saved = {"rows": row_texts(changed_fields(rows)), "version": VERSION}
     names = {"title": escape(session.title), "about": escape(" · ".join(_about(session)))}
     body = session_element(saved, svg(rows), session_text(rows))
     return document(session.title, HEADER.format_map(names), body)

@@ -29,8 +29,9 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     journal = sendable_data({**part, "events": ()}) | {"events": json_texts(part["events"])}
     # The journal's part has no secrets, and has to keep its digests.
     # Python alone reads the journal: it has no marks for a browser.
-    is_hidden = bool(context.secrets.values)
-    tables = row_texts(context.hide(sendable_data(rows)) if is_hidden else changed_fields(rows))
+    # Secrets are looked for in plain data; most sessions have none, and each row is encoded once.
+    has_secrets = bool(context.secrets.values)
+    tables = row_texts(context.hide(sendable_data(rows)) if has_secrets else changed_fields(rows))
     saved = {"rows": tables, "journal": journal, "version": VERSION}
     shown = {"image/svg+xml": svg(rows), "text/plain": session_text(rows)}
     return {MIME: saved, **context.hide(shown)}
