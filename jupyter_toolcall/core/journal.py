@@ -34,7 +34,7 @@ class Journal:
         self._entries: dict[str, Entry] = {}
         self._order: list[Entry] = []
         self._children: dict[str | None, str | tuple[str, ...]] = {}
-        """Most entries are followed by one, whose id needs no tuple."""
+        """The entries that follow an entry: the id of one, or a tuple of several ids."""
         self._leaves: dict[str, None] = {}
         self.forks: dict[str, None] = {}
         """The entries with which branches left older ones, oldest first."""

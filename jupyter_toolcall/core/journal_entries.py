@@ -86,7 +86,7 @@ class Entry(DataRecord, frozen=True):
                 return "first"
             case Decided() | Replied(calls=[]):
                 return "now"
-        # A loss of power may lose an end: then a person is asked about its call.
+        # If a loss of power loses the end of a call, a person is asked about that call.
         return "soon"
 
 

@@ -101,7 +101,7 @@ export class PanelHead {
   private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
-  // Step is the last one: what comes and goes before it does not move it away from the pointer.
+  // Step is last, so that it keeps its place when other buttons appear or go.
   private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._run, this._stop, this._exportButton, this._back, this._step);
   private readonly _rules = button(t('Rules'), {
     icon: 'rule', look: 'ghost small', onclick: () => this._acts.setState({ showsRules: !this._view.ui.showsRules })

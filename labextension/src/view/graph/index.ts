@@ -144,7 +144,7 @@ export class Graph {
     for (const { element } of this._beyond) element.hidden = !isCut;
     // What the person wants to see as a whole may be as high as any drawing.
     const isLimited = spots.length > 0 && !narrow && !this._camera.isFitted && !this._camera.fits(extent, most, width);
-    // Who walks through the calls sees what each did, below the graph.
+    // At an earlier step there is room below the graph for what the call did.
     const high = isLimited ? Math.min(most, next.isPast ? this._high - WALKED : this._high) : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
@@ -381,7 +381,7 @@ export class Graph {
     this._canvas.classList.toggle('path', path !== null);
     return {
       nodes: spots.map(spot => ({ spot, text: nodeText(view, spot), isAway: isAway(spot) })),
-      // What other branches have alone lies below the shown one. To a reference no line leads.
+      // What other branches have alone lies below the shown one. No line leads to a reference.
       links: links.filter(({ edge }) => edge.path).sort((a, b) => Number(b.edge.muted) - Number(a.edge.muted)).map(
         link => ({ link, isAway: isAway(link.tail) || isAway(link.head) })
       ),
