@@ -217,10 +217,12 @@ def branch_named(journal: Journal, head: str, name: str) -> Branch:
 
 
 def entry_named(journal: Journal, head: str, at: str) -> str:
-    """Return `at` if it is the id of an entry or a call, or else the head of the branch `at`.
+    """Return the head of the branch that is named `at`, or `at` as the id of an entry or a call.
 
     Raises UsageError if nothing has this name.
     """
+    if (named := {b.name: b.head for b in branches(journal, head)}.get(at)) is not None:
+        return named
     is_entry_or_call = at in journal or at in state_at(journal, head).calls
     return at if is_entry_or_call else branch_named(journal, head, at).head
 

@@ -157,8 +157,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
     - `error`: why it failed or was rejected, "" where it did not and was not.
     - `origins`: for each argument an `ArgumentOrigin`: where its value came from.
 
-    Two records are equal if these fields are equal, on any branch. `same_facts` compares all that
-    is recorded.
+    Two records are equal, on any branch, if these fields but `changed` and `origins` are equal.
+    `same_facts` compares all that is recorded.
 
     Example:
         >>> [(call.tool, call.result) for call in session.calls]
@@ -202,32 +202,38 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def id(self) -> str:
+        """Its id, which no other call of the session has."""
         return self.asked_call.call.id
 
     @property
     def tool(self) -> str:
+        """The name of its tool."""
         return self.asked_call.call.tool
 
     @property
     def step(self) -> int:
+        """Its number among the calls of the branch, from 1 on."""
         return self.asked_call.step
 
     @property
     def turn(self) -> int:
+        """The number of the reply that asked for it, from 1 on."""
         return self.asked_call.turn
 
     @property
     def tokens(self) -> int:
+        """The tokens of that reply, at its first call; 0 at the others."""
         return self.asked_call.tokens
 
     @property
     def history(self) -> str:
+        """Why it may have run before, in a word; "" where nothing says so."""
         return self.asked_call.history
 
     @property
     def foreign(self) -> bool:
         """Whether the reply that asked for it is not verified as recorded by this computer."""
-        return self.history in ("unverified", "older")
+        return self.history == "unverified"
 
     @property
     def key(self) -> str:
@@ -314,6 +320,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def status(self) -> Status:
+        """How it stands, see above."""
         return "running" if self.running else self.recorded_status
 
     @property
@@ -337,8 +344,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it: it has a result, or a person rejected or answered it,
-        perhaps on a branch that a replay repeats."""
+        """Whether it has ended: it has a result, or a person rejected or answered it, perhaps on a
+        branch that a replay repeats."""
         return self.outcome is not None or self.status in ("rejected", "answered")
 
     @property
@@ -478,6 +485,9 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         if not isinstance(other, CallRecord):
             return NotImplemented
         return self is other or _public(self) == _public(other)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.tool))
 
     def __repr__(self) -> str:
         fields = (f"{name}={value!r}" for name, value in zip(_PUBLIC, _public(self), strict=True))

@@ -1,4 +1,4 @@
-"""Every error that this package raises on purpose, and nothing else.
+"""The errors that several packages raise on purpose, and checks of what a person passes.
 
 Each message is for the person who reads it: what was wrong, where, what is allowed,
 what to do. In a notebook an error is its message alone, without a traceback.
@@ -7,6 +7,7 @@ what to do. In a notebook an error is its message alone, without a traceback.
   + DefinitionError   a tool, a type or a toolbox cannot be made from what was given
   + UsageError        a name, an option or an argument is wrong
   + CallError         a call cannot run as it was asked for: the model gets the error
+    + NotRun          an executor did not run it
   + Absent            the value of an object is not in this kernel: a replay makes it again
     + Lost            it stayed on a cluster, which has lost it
   + NotYourTurn       a decision or a result came for a call that does not wait for it

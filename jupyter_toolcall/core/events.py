@@ -236,7 +236,7 @@ class Asked(Part, frozen=True):
     by: Literal["person", "session"] = "person"
     secrets: tuple[str, ...] = ()
     again: int = 0
-    """How often the same prompt was asked before after the same entry: each begins a branch."""
+    """How many times this prompt was already asked after the same entry: each begins a branch."""
 
 
 class Replied(Part, frozen=True):

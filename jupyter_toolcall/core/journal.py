@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
@@ -50,6 +51,9 @@ class Journal:
         self._labels: dict[str, Label] = {}
         self._repeats: dict[str, Repeat] = {}
         """The ranges that were repeated at once, by the first of their new entries."""
+        self.lock = threading.RLock()
+        """Held while an entry is added, and from the check of an approval to the start by it: two
+        threads must not both find it unused."""
         self.secrets: Secrets | None = None
         """The secrets that new entries must not hold; None where a file is only read."""
 
@@ -118,7 +122,7 @@ class Journal:
         if self.secrets is not None and self.secrets.values:
             event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
         # Interrupts wait, so that memory, disk and cursor have the same entries.
-        with Hold(firm=True):
+        with Hold(firm=True), self.lock:
             entry = self._insert(parent, event, meta, verified, may_wait)
             if moved is not None:
                 moved(entry)
@@ -197,7 +201,7 @@ class Journal:
                 ends = originals[count].id, originals[-1].id
                 states = self._add_repeat(Repeat(new[0].parent, new[-1].id, ends, is_stale), new)
             moved(entries[-1])
-            # All these states are in memory now; the fold soon keeps only one in 64.
+            # All these states are in memory now; the fold soon keeps only one in 16.
             for entry, state in zip(new, states, strict=True) if not count else ():
                 read(entry, state)
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from msgspec import structs
 
@@ -39,6 +39,11 @@ def sendable_data(value: Any) -> Any:
     text = _ENCODER.encode(value)
     # Only an escape can stand for half of a character: most rows have none.
     return json.loads(sendable(_READABLE.encode(value)) if "\\ud" in text else text)
+
+
+def no_constant(name: str) -> NoReturn:
+    """Raise ValueError for NaN and Infinity, which `json` would read: for `parse_constant`."""
+    raise ValueError(f"{name} is not JSON")
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

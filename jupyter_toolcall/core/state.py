@@ -41,7 +41,7 @@ class State(Record, frozen=True):
     """The person's prompts: the count of replies before it, its text, and whether its entry is
     verified."""
     asked_again: int = 0
-    """How often the same prompt was asked before after the same entry."""
+    """How many times the latest prompt was already asked after the same entry."""
     turns: int = 0
     client_turns: int = 0
     """Replies that a client of the served session gave in the model's place."""

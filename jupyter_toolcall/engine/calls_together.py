@@ -273,7 +273,8 @@ class _CallsTogether:
         return future is None or (future.cancel() and never_runs(future, executor))
 
     def leave(self) -> None:
-        """Cancel the calls that still run, after an entry could not be written."""
+        """Cancel the calls that still run, after an error, and close their hooks."""
         for run in self.running.values():
             self._cancel(run)
+            run.close()
         self.cursor.running.clear()

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..core.branch_names import DEFAULTS, is_same_json
 from ..core.call_record import ArgumentOrigin, CallRecord
-from ..core.errors import Absent, CallError, UsageError
-from ..core.events import Decided, Event, Finished, Made, Outcome, ended_call
+from ..core.errors import Absent, CallError, NotYourTurn, UsageError
+from ..core.events import Decided, Event, Finished, Made, Outcome, Started, ended_call
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
@@ -74,6 +74,8 @@ class Cursor:
     latest_reply: str = ""
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""
+    _arrived: int = 0
+    """How many entries the journal had when the cursor came to its head."""
     _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
     """The calls that programs read last, by id: the recorded call, and the one from `shown`."""
     _offered: tuple[int, Offer] | None = None
@@ -81,6 +83,9 @@ class Cursor:
         default_factory=lambda: ("", {})
     )
     """The calls that were prepared at an entry, by id."""
+
+    def __post_init__(self) -> None:
+        self._arrived = len(self.context.journal)
 
     # -- the state here -----------------------------------------------------------------------
 
@@ -156,9 +161,10 @@ class Cursor:
         if isinstance(event, Finished | Decided) and ended_call(event):
             event = with_names(event, self.state, self.recorded_state())
         journal = self.context.journal
-        entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
-        # Read now: later, the states of old entries would have to be computed again.
-        CallIndex.of(journal)
+        with journal.lock:
+            entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
+            # Read now: later, the states of old entries would have to be computed again.
+            CallIndex.of(journal)
         return entry
 
     def recorded_state(self) -> State | None:
@@ -168,21 +174,33 @@ class Cursor:
 
     def move(self, entry: Entry) -> None:
         """Continue from an entry."""
-        self.head = entry.id
+        self.head, self._arrived = entry.id, len(self.context.journal)
 
     def stand_at(self, other: Cursor) -> None:
         """Continue where another cursor stands. Nothing holds there that held only here."""
         vars(self).update(vars(other))
 
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
-        """Record a decision on a call. It holds here even if it repeats an earlier one."""
+        """Record a decision on a call. It holds here even if it repeats an earlier one.
+
+        Raises NotYourTurn where another session of this journal took it after this one came here:
+        who decides here does not know that.
+        """
         if event.decision == "edit" and (defaults := self._unchanged_defaults(event)):
             meta[DEFAULTS] = defaults
         meta |= {"who": self.context.person_rules.person} if by == "person" else {}
+        head, arrived = self.head, self._arrived
         self.write(event, at=self.context.clock(), by=by, **meta)
-        self.supersede(event.call_id)
         if not self.context.call_index.is_unused(self.state.calls[event.call_id]):
+            later = (entry.event for entry in self.context.journal.entries_after(arrived))
+            if any(isinstance(e, Started) and e.call_id == event.call_id for e in later):
+                self.head = head
+                raise NotYourTurn(
+                    f"call {event.call_id} was decided on in another session of this file, and "
+                    "ran: load it again to go on from there"
+                )
             self.reapproved.add(event.call_id)
+        self.supersede(event.call_id)
 
     def _unchanged_defaults(self, event: Decided) -> list[str]:
         """Return the arguments of an edit that the model left out and the person did not change."""

@@ -61,7 +61,7 @@ def decision_event(
     call does not wait, or has changed since it was shown; CallError where it could not run with
     these arguments; UsageError for an unknown decision.
     """
-    demand_decision(decision, reason)
+    demand_decision(decision, arguments, result, reason)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
@@ -83,9 +83,13 @@ def decision_event(
 
 
 def decide_all(
-    cursor: Cursor, calls: Mapping[str, str], decision: Decision, reason: str = ""
+    cursor: Cursor, calls: Mapping[str, str | None], decision: Decision, reason: str = ""
 ) -> None:
-    """Record one decision for all these calls, given with their approval digests, or for none."""
+    """Record one decision for all these calls, given with their approval digests, if as shown.
+
+    All are checked before the first one is recorded: where one does not fit, none is. A disk that
+    fails later leaves those before it recorded.
+    """
     cursor.refresh()
     events = [
         decision_event(cursor, call, decision, reason=reason, approval_digest=shown_digest)
@@ -109,15 +113,31 @@ def _question(cursor: Cursor, call_id: str) -> Ask | None:
     return allowed if isinstance(allowed, Ask) else None
 
 
-def demand_decision(decision: str, reason: Any) -> None:
-    """Raise UsageError for a word that is no decision, or a reason that is no text."""
-    if not isinstance(reason, str):
-        checked_text(reason, "the reason")
+def demand_decision(decision: str, arguments: Any, result: Any, reason: Any) -> None:
+    """Raise UsageError for a word that is no decision, and for what a decision does not take.
+
+    Nothing is passed over: who gives a reason and forgets "reject" must not approve the call.
+    """
+    checked_text(reason, "the reason")
     if decision not in DECISIONS:
         names = ", ".join(DECISIONS)
         raise UsageError(
             f"{decision!r} is no decision; there are {names}.{nearest(decision, DECISIONS)}"
         )
+    given = {"arguments": arguments is not None, "result": result is not None}
+    given["reason"] = reason != ""
+    for name, taken_by in _TAKEN_BY.items():
+        if given[name] and decision not in taken_by:
+            others = " or ".join(map(repr, taken_by))
+            raise UsageError(f"{decision!r} takes no {name}; decide {others} to give one")
+
+
+_TAKEN_BY = {
+    "arguments": ("edit",),
+    "result": ("answer",),
+    "reason": ("reject", "edit", "answer"),
+}
+"""The decisions that take each part that a decision may have."""
 
 
 def _waiting(cursor: Cursor, call_id: str, state: State) -> CallRecord:

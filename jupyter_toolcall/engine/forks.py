@@ -110,7 +110,7 @@ def decide_anew(
     The decision must be one that the call could have got when it was asked for. Raises UsageError
     for an unknown decision, CallError for arguments that do not fit.
     """
-    demand_decision(decision, reason)
+    demand_decision(decision, arguments, result, reason)
     replaying = replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
     return decide_then_replay(

@@ -26,7 +26,13 @@ from ..schemes.native import Native
 from ..schemes.scheme import Scheme
 from ..sources.table_sharing import Sharing, sharing_of
 from ..storage.file_system import replace_file
-from ..storage.journal_file import is_written, journals_folder, key_problem, written_journal
+from ..storage.journal_file import (
+    holds_journal,
+    is_written,
+    journals_folder,
+    key_problem,
+    written_journal,
+)
 from ..storage.signatures import signer
 from ..storage.value_store import value_store
 from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_from_text, type_text
@@ -78,7 +84,9 @@ def open_session(
     _demand_options(toolbox, inputs, outputs, breaks, max_turns, budget)
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
-    box = _with_output_types(_with_input_types(toolbox, described), wanted_outputs)
+    # The types of its answers are this session's own.
+    box = toolbox.with_tools({})
+    box = _with_output_types(_with_input_types(box, described), wanted_outputs)
     chosen = scheme_named(scheme)
     if native and not isinstance(chosen, Native):
         chosen = Native(chosen)
@@ -135,7 +143,7 @@ def _demand_options(
 def checked_count(count: Any, option: str = "jobs") -> int:
     """Return a number from 1 on, such as that of calls that run together. Raises UsageError."""
     if type(count) is not int or count < 1:
-        raise UsageError(f"{option}: {count!r:.60} is no number; give 1 or more")
+        raise UsageError(f"{option} is {count!r:.60}; give a whole number from 1 on")
     return count
 
 
@@ -168,30 +176,34 @@ def reopen_session(
     model: Model | str | None,
     *,
     scheme: str | Scheme | None,
-    inputs: Mapping[str, Described],
-    approve: Approve,
+    outputs: Mapping[str, Described],
     where: str,
+    **options: Any,
 ) -> SessionContext:
     """Return the context of a session whose journal was read from a file or a notebook (`where`).
 
-    Raises BrokenJournal where it holds no session, UsageError where it has another scheme.
+    `options` are the other arguments of `open_session`. Raises BrokenJournal where the journal
+    holds no session, UsageError where that has another scheme or other outputs.
     """
     opened = _opening_of(journal, where)
-    context, _ = open_session(
+    recorded = {
+        key: (out.kind, out.description) for key, out in opened.outputs.items() if not out.schema
+    }
+    context, reopened = open_session(
         toolbox,
         model,
         scheme=_as_recorded(opened.scheme, scheme, where),
-        inputs=inputs,
-        outputs={
-            key: (out.kind, out.description)
-            for key, out in opened.outputs.items()
-            if not out.schema
-        },
+        outputs={**recorded, **outputs},
         system=opened.system,
-        approve=approve,
         journal=journal,
         max_result=opened.max_result,
+        **options,
     )
+    for name in outputs:
+        wanted, kept = reopened.outputs[name], opened.outputs.get(name)
+        if kept is None or (kept.kind, kept.schema) != (wanted.kind, wanted.schema):
+            has = f"as {kept.kind}" if kept else f"among {', '.join(opened.outputs) or 'none'}"
+            raise UsageError(f"{where} has the output {name!r} {has}, not as {wanted.kind}")
     return context
 
 
@@ -331,6 +343,8 @@ def save_session(cursor: Cursor, path: Path) -> None:
     """
     if not path.resolve().parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")
+    if path.exists() and not (path.is_file() and holds_journal(path)):
+        raise UsageError(f"{path} is no session, and stays as it is; choose another file")
     journal = cursor.context.journal
     if not is_written(path):
         replace_file(path, journal.dumps(signer(journals_folder())))
@@ -341,29 +355,18 @@ def save_session(cursor: Cursor, path: Path) -> None:
     store_results(values, cursor.context.toolbox)
 
 
-def load_session(
-    path: Path,
-    toolbox: Toolbox,
-    model: Model | str | None,
-    scheme: str | Scheme | None,
-    inputs: Mapping[str, Described],
-    approve: Approve,
-    executor: AnyExecutor | None = None,
-    jobs: int = 1,
-) -> Cursor:
-    """Return a cursor at the place in a file that was shown last.
+def load_session(path: Path, toolbox: Toolbox, model: Model | str | None, **options: Any) -> Cursor:
+    """Return a cursor at the place in a file that was shown last; `options` as `reopen_session`.
 
     Raises BrokenJournal, which names the file; UsageError where it has another scheme.
     """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give the file of a session")
     writes = is_written(path)
     journal = written_journal(path) if writes else _saved_journal(path)
-    context = reopen_session(
-        journal, toolbox, model, scheme=scheme, inputs=inputs, approve=approve, where=str(path)
-    )
+    context = reopen_session(journal, toolbox, model, where=str(path), **options)
     context.values.value_store = value_store()
     context.unreliable_reason = key_problem() if writes else ""
-    context.executor = _executor(executor, context.toolbox)
-    context.jobs = checked_count(jobs)
     cursor = resume_replay(context, shown_last(journal, journal.leaves()))
     if is_over(cursor):
         leave_question(cursor)

@@ -189,7 +189,7 @@ def _demand_turn(cursor: Cursor) -> None:
 
 
 def _answered(cursor: Cursor, asked: _Question) -> Any:
-    if not asked.words.strip():
+    if not checked_text(asked.words, "the instruction").strip():
         raise UsageError("the instruction is empty; say what is to be done, or answered")
     if SAVE in cursor.context.toolbox:
         raise UsageError(

@@ -38,7 +38,15 @@ from .call_effects import call_effect
 from .cursor import Cursor, RunningCall, ignore
 from .execution import Execution, execute_call, milliseconds
 from .input_rounds import with_response
-from .permission import Refuse, Run, is_answered_by_record, may_resume, permission, repeatable_call
+from .permission import (
+    Refuse,
+    Run,
+    has_approval,
+    is_answered_by_record,
+    may_resume,
+    permission,
+    repeatable_call,
+)
 from .session_values import PreparedCall
 from .tracing import traced
 
@@ -203,11 +211,15 @@ def start_call(
                 return None
         except (CallError, KeyboardInterrupt) as error:
             return _record_not_begun(cursor, call, error)
-    cursor.reapproved.discard(call.id)
     # Only the start of a call that must not run twice has to be on disk before its tool runs.
     may_wait = outcome is not None or ready.tool.repeatable
     note = tool_code_note(cursor, ready.tool, state)
-    cursor.write(start_of(call, ready, rule), may_wait=may_wait, **note)
+    with cursor.context.journal.lock:
+        # Another thread may have started it meanwhile, on a fork that has the same approval.
+        if rule is None and not has_approval(cursor, call, ready):
+            return None
+        cursor.reapproved.discard(call.id)
+        cursor.write(start_of(call, ready, rule), may_wait=may_wait, **note)
     if outcome is not None:
         return cursor.write(Finished(call.id, outcome))
     return execute(cursor, ready, state)

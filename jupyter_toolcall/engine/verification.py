@@ -155,7 +155,7 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
     """Return the first difference of two branches in words, "" for none."""
     for was, now in zip_longest(path, replayed):
         if now is None:
-            return f"{_where(was, cursor)} was recorded, and did not come about again"
+            return f"{_where(was, cursor)} was recorded, and is missing in the new run"
         if was is None:
             return f"{_where(now, cursor)} was not recorded"
         match was.event, now.event:

@@ -147,22 +147,22 @@ def ask_by_input(session: Session, call: CallRecord, ask: Callable[[str], str]) 
 
 
 def _decide(session: Session, call: CallRecord, recorded: bool, word: str, text: str) -> None:
-    match word[:1].lower():
-        case "a" if word.lower() != "answer" and not call.waits_for_input:
+    match word.lower():
+        case "a" | "approve" if not call.waits_for_input:
             session.decide(call.id, "approve")
-        case "n" | "a" if call.waits_for_input:
+        case "a" | "n" | "answer" if call.waits_for_input:
             session.decide(call.id, "answer", result=fields(text))
-        case "a" | "n":
+        case "n" | "answer":
             check_answer(session.cursor, call.id, value(text))
             session.decide(call.id, "answer", result=value(text))
-        case "r":
+        case "r" | "reject":
             session.decide(call.id, "reject", reason=text)
-        case "e":
+        case "e" | "edit":
             changed = {**call.arguments, **arguments(split(text))}
             session.decide(call.id, "edit", arguments=changed)
-        case "k" if recorded:
+        case "k" | "keep" if recorded:
             session.keep_result(call.id)
-        case "s":
+        case "s" | "stop":
             raise KeyboardInterrupt
         case _:
             print_text(f"please answer a, e, n, r{', k' if recorded else ''} or s")

@@ -16,7 +16,7 @@ from ..core.events import Decision
 from ..core.interface_text import t
 from ..core.json_data import from_exact
 from ..core.rows import Json, Row
-from ..engine.decisions import check_answer, decide_all
+from ..engine.decisions import check_answer, decide_all, decision_event, record_decisions
 from ..engine.forks import entry_before_reply
 from ..engine.person_model import Written
 from ..previews.rule_offers import offered_rule
@@ -332,8 +332,13 @@ def apply_command(session: Session, command: Command) -> Session:
         case AddRule():
             _demand_open(session, command.call)
             offer = offered_rule(session.cursor, command.call, command.number)
-            session.decide(command.call, "approve", approval_digest=command.approval_digest)
+            session.cursor.refresh()
+            approval = decision_event(
+                session.cursor, command.call, "approve", approval_digest=command.approval_digest
+            )
+            # If the rule cannot be kept, the click does nothing.
             session.cursor.context.person_rules.add(offer, command.scope, command.until)
+            record_decisions(session.cursor, approval)
             return session
         case RejectAll(calls, reason):
             decide_all(session.cursor, {c.call: c.approval_digest for c in calls}, "reject", reason)
@@ -413,8 +418,7 @@ def _edited(session: Session, edit: Edit) -> Session:
     changes = digest("arguments", arguments) != digest("arguments", dict(shown))
     runs = edit.call in session.state.open or session.state.call(edit.call).status == "failed"
     decision: Decision | None = "edit" if changes else "approve" if runs else None
-    options: dict[str, Any] = {"arguments": arguments} if changes else {}
-    options["reason"] = edit.reason
+    options: dict[str, Any] = {"arguments": arguments, "reason": edit.reason} if changes else {}
     return _decided(session, edit.call, edit.approval_digest, decision, **options)
 
 

@@ -20,6 +20,7 @@ from ..core import errors
 from ..core.branches import unchanged_summary
 from ..core.events import Outcome
 from ..core.interface_text import InterfaceText, joined, on_wire, t
+from ..core.interrupts import attempt
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..engine import person_model as replying
@@ -179,6 +180,10 @@ class PanelController:
             raise errors.Stopped("interrupted; nothing is lost: %toolchat next continues") from None
         except (errors.ModelError, errors.NotKept, errors.Unfinished, MissingSecret) as error:
             self.publish("failed", detail=text_of(error))
+            raise
+        except Exception as error:
+            # A policy, a model or a hook may raise anything.
+            self.publish("failed", detail=attempt(str, error)[0] or type(error).__name__)
             raise
         finally:
             self.busy = self._waits = False

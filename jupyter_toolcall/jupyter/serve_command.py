@@ -161,7 +161,7 @@ def _options(words: list[str]) -> tuple[int, bool]:
             return 0, False
         case ["--stop"]:
             return 0, True
-        case ["--port", text] if text.isdigit() and 0 < int(text) < 65_536:
+        case ["--port", text] if text.isdecimal() and 0 < int(text) < 65_536:
             return int(text), False
         case ["--port", *_]:
             raise UsageError("--port takes a number, such as --port 8765")

@@ -50,7 +50,7 @@ def _call_named(session: Session, word: str) -> str:
     ids = [call.id for call in session.calls]
     if word in ids:
         return word
-    if word.isdigit() and 0 < int(word) <= len(ids):
+    if word.isdecimal() and 0 < int(word) <= len(ids):
         return ids[int(word) - 1]
     raise UsageError(f"no call {word!r}; there are {', '.join(ids) or 'none'}")
 
@@ -64,7 +64,7 @@ def _call_and_arguments(session: Session, words: list[str]) -> tuple[str, list[s
 
     Where the first word names no call, it is the one that waits first.
     """
-    if words and words[0].isdigit():
+    if words and words[0].isdecimal():
         return _call_named(session, words[0]), words[1:]
     if words:
         with contextlib.suppress(UsageError):

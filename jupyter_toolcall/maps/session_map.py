@@ -17,12 +17,11 @@ from typing import Any, overload
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
-from ..core.errors import UsageError, checked_path, checked_text
+from ..core.errors import NotYourTurn, UsageError, checked_path, checked_text
 from ..core.events import Decision
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.text import nearest, progress_bar
-from ..engine.decisions import current_approval_digest
 from ..engine.opening import checked_count
 from ..models.named import model_named
 from ..session.session import Session
@@ -72,6 +71,7 @@ class MappedSession:
 
     @property
     def prompt(self) -> str:
+        """What the session is asked."""
         return self._map.prompts[self.index].text
 
     @property
@@ -86,6 +86,7 @@ class MappedSession:
 
     @property
     def summary(self) -> SessionSummary:
+        """How it stands, as the table of the map shows it."""
         return self._map.summaries[self.index]
 
     @property
@@ -96,14 +97,17 @@ class MappedSession:
 
     @property
     def calls(self) -> int:
+        """How many calls the model asked for."""
         return self.summary.calls
 
     @property
     def turns(self) -> int:
+        """How many replies the model gave."""
         return self.summary.turns
 
     @property
     def tokens(self) -> int:
+        """The tokens of all its requests and replies."""
         return self.summary.tokens
 
     @property
@@ -148,19 +152,26 @@ class MappedSession:
         As `Session.decide`. Raises NotYourTurn where no call waits.
         """
         with self._map.opened(self.index) as session:
-            waiting = call if call is not None else next(iter(session.pending), "")
+            if call is None and not session.pending:
+                raise NotYourTurn("no call of this session waits")
+            waiting = call if call is not None else session.pending[0]
             session.decide(waiting, decision, arguments=arguments, result=result, reason=reason)
-            self._map.report(self.index, summary(session, "interrupted"))
+            self._report(session)
         return self
 
     def approve_all(self) -> MappedSession:
         """Approve all calls of this session that wait; `run` continues."""
         with self._map.opened(self.index) as session:
-            cursor, calls = session.cursor, session.pending
-            shown = {call.id: current_approval_digest(cursor, call, cursor.state) for call in calls}
-            session.approve_all(shown)
-            self._map.report(self.index, summary(session, "interrupted"))
+            if calls := session.pending:
+                session.approve_all(calls)
+                self._report(session)
         return self
+
+    def _report(self, session: Session) -> None:
+        """Report how the session stands after a decision: until `run`, it is interrupted."""
+        self._map.report(
+            self.index, summary(session, "waiting" if session.pending else "interrupted")
+        )
 
     def run(self) -> MappedSession:
         """Continue this session to its next pause, in the kernel or on the executor."""
@@ -222,6 +233,7 @@ class SessionMap(Sequence[MappedSession]):
 
     @property
     def finished(self) -> tuple[MappedSession, ...]:
+        """The sessions that have ended."""
         return tuple(session for session in self if session.status == "finished")
 
     @property

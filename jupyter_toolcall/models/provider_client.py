@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from ..core.errors import ModelError
 from ..core.events import Call
+from ..core.json_data import no_constant
 from ..core.recorded_data import replace
 from ..schemes.messages import Reply, Request, Sent
 from ..tools.arguments import parse_arguments
@@ -356,16 +357,12 @@ def garbled(what: str) -> ModelError:
 def json_object(text: str) -> Json:
     """Return a part of the stream. Raises ModelError if it is no JSON object."""
     try:
-        data = json.loads(text, parse_constant=_no_constant)
+        data = json.loads(text, parse_constant=no_constant)
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         raise garbled("a part that is not a JSON object")
     return data
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
 
 
 def legal_name(name: str) -> str:

@@ -144,6 +144,8 @@ class Rule:
                 raise UsageError(f"{day!r:.60} is no date; write 2026-12-24") from None
         if not isinstance(self.arguments, Mapping):
             raise UsageError(f"the rule for {self.tool}: write its arguments as {{name: schema}}")
+        # What it shows is what it decides by, whatever its caller changes later.
+        object.__setattr__(self, "arguments", copied(self.arguments))
         validators = {}
         for name, schema in self.arguments.items():
             try:

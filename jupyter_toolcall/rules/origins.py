@@ -207,7 +207,7 @@ class OriginReader:
 
 
 class _Conversation:
-    """What was said and what calls came to, in order.
+    """The texts of the conversation and the results of its calls, in order.
 
     It is read once, and goes on as the session does. Of all its texts a call has read those of
     earlier turns.

@@ -207,7 +207,7 @@ def carry_out(words: Sequence[str], toolbox: Toolbox | None = None) -> str:
             rule = Rule(tool, decision, arguments, code=code, by=person_name(), made=created)
             write_rules(name, [*before, rule])
             return _listed(name)
-        case ["remove", name, number] if _NAME.fullmatch(name) and number.isdigit():
+        case ["remove", name, number] if _NAME.fullmatch(name) and number.isdecimal():
             rules = _own_rules(name)
             if not 0 < int(number) <= len(rules):
                 raise UsageError(f"{name} has no rule {number}; it has {len(rules)}")

@@ -258,7 +258,7 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
         return None
     if event.round and (call.open_round is None or len(call.rounds) != event.round):
         return None
-    options: dict[str, Any] = {"reason": event.reason}
+    options: dict[str, Any] = {} if event.decision == "approve" else {"reason": event.reason}
     if event.decision == "edit":
         options["arguments"] = event.arguments
     if event.decision == "answer":

@@ -7,7 +7,7 @@ returns, and the session stays as it is until somebody does.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -25,7 +25,7 @@ from ..core.branches import (
     name_branch,
 )
 from ..core.call_record import CallRecord
-from ..core.errors import UsageError, checked_path, checked_text
+from ..core.errors import NotYourTurn, UsageError, checked_path, checked_text
 from ..core.events import MAX_RESULT, Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import lineage
@@ -241,7 +241,7 @@ class Session:
 
     def decide(
         self,
-        call_id: Any,
+        call_id: CallRecord | str,
         decision: Decision = "approve",
         *,
         arguments: Mapping[str, Any] | None = None,
@@ -266,25 +266,41 @@ class Session:
         Raises:
             NotYourTurn: The call does not wait, or has changed since it was shown.
             CallError: The call cannot run with these arguments.
-            UsageError: There is no such decision.
+            UsageError: There is no such decision, or it does not take one of the arguments.
         """
         self.cursor.refresh()
         shown = approval_digest if bound is None else bound
         event = decisions.decision_event(
-            self.cursor, id_of(call_id), decision, arguments, result, reason, shown
+            self.cursor, self._own_id(call_id), decision, arguments, result, reason, shown
         )
         decisions.record_decisions(self.cursor, event)
         return self
 
-    def approve_all(self, calls: Mapping[Any, str]) -> Self:
-        """Approve exactly these calls, each by its approval digest, or none; as `decide`."""
-        if not isinstance(calls, Mapping):
-            raise UsageError(f"{calls!r:.60} is no dict from calls to their approval digests")
-        decisions.decide_all(self.cursor, {id_of(call): calls[call] for call in calls}, "approve")
+    def approve_all(
+        self, calls: Mapping[CallRecord | str, str] | Iterable[CallRecord | str]
+    ) -> Self:
+        """Approve these calls, such as `session.pending`; if one cannot be approved, none is.
+
+        A dict has the approval digest of each call as it was shown. Raises what `decide` raises.
+        """
+        if isinstance(calls, str) or not isinstance(calls, Iterable):
+            raise UsageError(f"{calls!r:.60} is no list of calls; give session.pending, or some")
+        shown = calls if isinstance(calls, Mapping) else dict.fromkeys(calls)
+        approved = {self._own_id(call): approval_digest for call, approval_digest in shown.items()}
+        decisions.decide_all(self.cursor, approved, "approve")
         return self
 
+    def _own_id(self, call: CallRecord | str) -> str:
+        """Return the id of a call of this session. Raises NotYourTurn for a record of another."""
+        call_id = id_of(call)
+        if isinstance(call, CallRecord):
+            own = self.state.call(call_id).asked_call
+            if (own.reply, own.call) != (call.asked_call.reply, call.asked_call.call):
+                raise NotYourTurn(f"this {call_id} is a call of another session or branch")
+        return call_id
+
     def keep_result(
-        self, call: Any, *, approval_digest: str | None = None, rest: bool = False
+        self, call: CallRecord | str, *, approval_digest: str | None = None, rest: bool = False
     ) -> Self:
         """Keep the recorded result of a call that may have run, in place of running it again.
 
@@ -292,7 +308,7 @@ class Session:
         call does not wait, has no recorded result, or has another approval digest now.
         """
         self.cursor.refresh()
-        decisions.keep_result(self.cursor, id_of(call), approval_digest, rest)
+        decisions.keep_result(self.cursor, self._own_id(call), approval_digest, rest)
         return self
 
     def begin_new(self) -> Self:
@@ -316,7 +332,7 @@ class Session:
 
     # -- branches ----------------------------------------------------------------------
 
-    def fork(self, at: Any = None) -> Self:
+    def fork(self, at: CallRecord | str | None = None) -> Self:
         """Return a session that continues from an earlier point, on a branch of its own.
 
         Args:
@@ -325,7 +341,7 @@ class Session:
         """
         return self.at(forks.fork_cursor(self.cursor, at if at is None else id_of(at)))
 
-    def replay(self, at: Any = None, fresh: bool = False) -> Self:
+    def replay(self, at: CallRecord | str | None = None, fresh: bool = False) -> Self:
         """Return a session that replays what is recorded. Nothing happens before `run`.
 
         Calls with the same inputs take their cached results; the others run. A replay in which
@@ -339,7 +355,7 @@ class Session:
         self.cursor.refresh()
         return self.at(forks.replay_cursor(self.cursor, at if at is None else id_of(at), fresh))
 
-    def edit(self, call_id: Any, /, **arguments: Any) -> Self:
+    def edit(self, call_id: CallRecord | str, /, **arguments: Any) -> Self:
         """Return a session that replays this one with other arguments to one call.
 
         That call runs, and the calls that depend on it; the others take their cached results.
@@ -357,7 +373,7 @@ class Session:
 
     def decide_anew(
         self,
-        call_id: Any,
+        call_id: CallRecord | str,
         decision: Decision,
         *,
         arguments: Mapping[str, Any] | None = None,
@@ -384,7 +400,11 @@ class Session:
         return self.at(forks.decide_anew(self.cursor, call, decision, arguments, result, reason))
 
     def verify(self) -> verification.Verification:
-        """Run this branch's calls again on a copy, and compare the results; no model is asked."""
+        """Run all calls of this branch again, and compare the results with those that are recorded.
+
+        Calls that change something run too, without a question: their approvals hold. Only the
+        journal is a copy, and no model is asked.
+        """
         self.cursor.refresh()
         return verification.verify_cursor(self.cursor)
 
@@ -517,7 +537,7 @@ class Session:
 
     @property
     def branches(self) -> tuple[str, ...]:
-        """The heads of all branches, oldest first."""
+        """The heads of all branches, those of other cells too; the one that grew last is last."""
         return self.cursor.context.journal.leaves()
 
     @property
@@ -598,6 +618,14 @@ class Session:
     def text(self) -> str:
         """The model's latest text in reply to the latest prompt; "" while there is none."""
         return self.state.reply_text
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether an object has this name."""
+        return name in self.state.objects
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names of all objects, oldest first."""
+        return iter(self.objects)
 
     def __getitem__(self, name: str) -> Any:
         """Return a copy of the value of an object, or of an instance as the calls have left it.
@@ -709,11 +737,15 @@ class Session:
         *,
         scheme: str | Scheme | None = None,
         inputs: Mapping[str, Described] | None = None,
+        outputs: Mapping[str, Described] | None = None,
         approve: Approve = "ask",
+        breaks: str | Sequence[str] = (),
+        max_turns: int | None = None,
         executor: AnyExecutor | None = None,
         jobs: int = 1,
+        budget: Budget | None = None,
     ) -> Self:
-        """Return the session in a file, at its newest entry.
+        """Return the session in a file: at the branch that was chosen last, or its newest entry.
 
         A session that `Session(journal=path)` created continues in its file: new events are
         written there. A call that may have run before its process was killed waits for you.
@@ -727,16 +759,29 @@ class Session:
             model: As for `Session`.
             scheme: A scheme of your own; None for the one that the file names.
             inputs: The values of the inputs, by name.
-            approve: As for `Session`.
-            executor, jobs: As for `Session`.
+            outputs: The outputs with their types. The file has their names and texts alone: without
+                a type an output is handed over as plain data.
+            approve, breaks, max_turns, executor, jobs, budget: As for `Session`. A file has none of
+                these: a call for which a limit of `Session` waited runs without it.
 
         Raises:
             BrokenJournal: The file does not fit its own digests.
             UsageError: The file has another scheme, or another process writes it.
         """
-        described = inputs or {}
-        file = checked_path(path)
-        cursor = load_session(file, toolbox, model, scheme, described, approve, executor, jobs)
+        cursor = load_session(
+            checked_path(path),
+            toolbox,
+            model,
+            scheme=scheme,
+            inputs=inputs or {},
+            outputs=outputs or {},
+            approve=approve,
+            breaks=breaks,
+            max_turns=max_turns,
+            executor=executor,
+            jobs=jobs,
+            budget=budget,
+        )
         return cls.here(cursor, "")
 
     def shown(self) -> Self:
@@ -784,7 +829,7 @@ class Session:
         return f"<Session{name}: {len(self.state.order)} calls, {len(self.state.names)} objects>"
 
 
-def id_of(call: Any) -> str:
+def id_of(call: object) -> str:
     """Return the id of a call, given as its id or record. Raises UsageError for anything else."""
     call_id = call if isinstance(call, str) else getattr(call, "id", None)
     if not isinstance(call_id, str):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -64,7 +64,9 @@ class SessionsTogether(Generic[Task]):
                     self._run(pending, requested, threads, hold)
                 except KeyboardInterrupt as error:
                     for future, opened in requested.items():
-                        self._stop(opened, future, error)
+                        # One that cannot be recorded keeps no other from being closed.
+                        with suppress(Exception):
+                            self._stop(opened, future, error)
                     raise
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
@@ -95,8 +97,10 @@ class SessionsTogether(Generic[Task]):
         context = self.open_session(task)
         try:
             return _OpenSession(task, context, context.__enter__())
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             self.on_end(task, None, error)
+            if isinstance(error, KeyboardInterrupt):
+                raise
             return None
 
     def _continue(

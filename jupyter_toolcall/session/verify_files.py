@@ -32,7 +32,7 @@ from ..storage.notebook_files import (
 from ..storage.signatures import signer
 from .recorded_decisions import ALL, WORDS, server_results, verified_decisions, without_cut_off
 
-UNSAID = ("bound", "digest", "instances")
+COMPUTED = ("bound", "digest", "instances")
 """Fields that depend on how a tool's code is compiled, and not on its results."""
 
 
@@ -174,7 +174,7 @@ def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
         _note(was or now, steps)
         where = _where(was or now, steps)
         if now is None:
-            return f"{where} was recorded, and did not come about again"
+            return f"{where} was recorded, and is missing in the new run"
         if was is None:
             return f"{where} was not recorded"
         one, other = _plain(was, old["texts"]), _plain(now, new["texts"])
@@ -193,7 +193,7 @@ def _plain(row: Sequence[Any], texts: Mapping[str, Any]) -> list[Any]:
 def _without(data: Any) -> Any:
     match data:
         case {"type": "decided" | "started" | "made" | "opened"}:
-            return {key: _without(item) for key, item in data.items() if key not in UNSAID}
+            return {key: _without(item) for key, item in data.items() if key not in COMPUTED}
         case dict():
             return {key: _without(item) for key, item in data.items()}
         case list():

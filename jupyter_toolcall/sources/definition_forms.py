@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from ..core.errors import DefinitionError
-from ..core.json_data import unique_keys
+from ..core.json_data import no_constant, unique_keys
 from ..core.text import nearest
 from ..tools.arguments import MAX_DEPTH, is_too_deep
 from ..tools.toolbox import TOOL_NAME
@@ -165,7 +165,7 @@ def loaded(source: Any) -> Any:
             raise DefinitionError(f"{where} cannot be read: {error}") from None
     try:
         text = source if isinstance(source, str) else json.dumps(source, allow_nan=False)
-        data = json.loads(text, object_pairs_hook=unique_keys, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=unique_keys, parse_constant=no_constant)
     except RecursionError:
         raise DefinitionError(_too_deep(where)) from None
     except (TypeError, ValueError) as error:
@@ -182,10 +182,6 @@ def check_depth(data: Any, where: str) -> Any:
 
 def _too_deep(where: str) -> str:
     return f"{where}: is nested deeper than {MAX_DEPTH} levels"
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
 
 
 def read_object(

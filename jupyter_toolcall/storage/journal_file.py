@@ -183,6 +183,16 @@ def written_journal(path: Path) -> Journal:
     return journal
 
 
+def holds_journal(path: Path) -> bool:
+    """Return whether a file is empty, or begins as the journals of some version do."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(len(_BEGIN)) in (b"", _BEGIN)
+    return False
+
+
+_BEGIN = b'{"journal":'
+
+
 def is_written(path: Path) -> bool:
     """Return whether `written_journal` created a file at this path.
 

@@ -1,4 +1,4 @@
-"""`Tool`, what a model can call, and `@tool`, which marks a function. Toolboxes are beside."""
+"""`Tool`, what a model can call, and `@tool`, which marks a function; see toolbox.py too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import FunctionType
 from typing import Any, TypeVar, overload
 
-from ..core.errors import DefinitionError
+from ..core.errors import DefinitionError, checked_text
 from ..core.interrupts import attempt
 from ..core.recorded_data import recorded
 from ..core.text import visible_text
@@ -210,6 +210,7 @@ class Tool(ToolDefinition):
     """What a model gets of it."""
 
     def __post_init__(self) -> None:
+        _check_marks(f"the tool {self.name!r}", self)
         shown = self.name, self.description, parameters_schema(self)
         offered = ToolDefinition(*shown, kind=self.kind, receiver=self.receiver)
         object.__setattr__(self, "offered", offered)
@@ -281,6 +282,16 @@ def default_arguments(tool: Tool) -> dict[str, Any]:
     return {name: part["default"] for name, part in properties.items() if "default" in part}
 
 
+def _check_marks(what: str, marked: Tool | ToolOptions) -> None:
+    """Raise DefinitionError, which begins with `what`, for marks that contradict one another."""
+    changes_nothing = marked.read_only or marked.pure
+    if (marked.destructive and changes_nothing) or (marked.pure and marked.external):
+        raise DefinitionError(f"{what}: read_only and pure say that a call changes nothing")
+    limit = marked.max_result
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise DefinitionError(f"{what}: max_result is {limit!r:.60}; give a count of characters")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
     """The arguments of `@tool`; None means what the function itself says."""
@@ -301,8 +312,9 @@ class ToolOptions:
     pure: bool = False
 
     def __post_init__(self) -> None:
-        if (self.destructive and self.read_only) or (self.pure and self.external):
-            raise DefinitionError("@tool: read_only and pure say that a call changes nothing")
+        _check_marks("@tool", self)
+        checked_text(self.name or "", "@tool: name")
+        checked_text(self.description or "", "@tool: description")
         if self.validator is not None and not callable(self.validator):
             raise DefinitionError(f"@tool: check is {self.validator!r:.60}; give a function")
         if inspect.iscoroutinefunction(self.validator):

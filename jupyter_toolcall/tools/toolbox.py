@@ -98,6 +98,8 @@ class Toolbox:
         self.kinds: Mapping[type, str] = _kinds(self.sources, self.types)
         named = [(tool, source) for source in self.sources for tool in self._from(source)]
         self._tools = _by_name(_without_collisions(named))
+        self._replaced: dict[str, Tool] = {}
+        """The tools that others took the place of, as they are now."""
         self.variables: Mapping[str, Any] = _variables(self)
         self.answers: dict[str, Any] = {}
 
@@ -120,21 +122,35 @@ class Toolbox:
         return tools
 
     def with_tools(self, tools: Mapping[str, Tool]) -> Toolbox:
-        """Return this toolbox with other tools under the same names."""
+        """Return this toolbox with other tools under the same names, and answers of its own.
+
+        Raises DefinitionError for a tool that has another name.
+        """
+        for name, tool in tools.items():
+            if tool.name != name:
+                raise DefinitionError(f"{name!r:.60} is given a tool that is named {tool.name!r}")
         changed = copy.copy(self)
+        changed._replaced = {**self._replaced, **tools}
         changed._tools = {**self._tools, **tools}
+        changed.answers = {**self.answers}
+        # What was computed of the tools before.
+        vars(changed).pop("_receiver_kinds", None)
+        vars(changed).pop("_parameter_kinds", None)
         return changed
 
     def renew(self, tool: Tool) -> None:
         """Have a tool as its server defines it now, in place of the one of that name."""
-        self._tools |= _by_name([tool])
+        renewed = _by_name([tool])
+        self._replaced |= renewed
+        self._tools |= renewed
 
     def with_types(self, types: Iterable[type]) -> Toolbox:
         """Return a toolbox of the same tools, in which objects of these types are named too."""
         missing = [cls for cls in types if cls not in self.kinds]
         if not missing:
             return self
-        return Toolbox(*self.sources, types=(*self.types, *self.kinds, *missing))
+        box = Toolbox(*self.sources, types=(*self.types, *self.kinds, *missing))
+        return box.with_tools(self._replaced) if self._replaced else box
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())

@@ -242,8 +242,9 @@ def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_sho
     )
     session, got = posting(model=model, system=f"The key is {canary}.")
     session.tell(f"Post {canary}.")
-    session.decide("call_1", reason=f"since {canary}").run()
-    session.decide("call_2", "edit", arguments={"text": f"{canary}!", "how": "raise"}).run()
+    session.decide("call_1").run()
+    edited = {"text": f"{canary}!", "how": "raise"}
+    session.decide("call_2", "edit", arguments=edited, reason=f"since {canary}").run()
     session.decide("call_3").run()
     # The tools got the value, and so did the model of what the person and itself had said.
     assert got == [canary, f"{canary}!"]

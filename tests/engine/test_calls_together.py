@@ -599,7 +599,7 @@ def test_a_line_says_how_many_run_together_and_a_setting_does_where_it_does_not(
     assert parse_options("--jobs 4").jobs == 4
     assert parse_options("", {"jobs": 3}).jobs == 3
     assert parse_options("").jobs == 1
-    with pytest.raises(UsageError, match="--jobs: 0 is no number"):
+    with pytest.raises(UsageError, match="--jobs is 0; give a whole number"):
         parse_options("--jobs 0")
 
 

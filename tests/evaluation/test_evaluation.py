@@ -439,7 +439,7 @@ def test_a_file_that_is_not_there_is_told_in_one_line(
         (["--models", "anthropic:some"], "say --approve all to allow that, or --approve read-only"),
         (["--models", "nobody:x", "--approve", "all"], "is no model"),
         (["--approve", "ask"], "approve='ask': nobody is there to ask; give all or read-only"),
-        (["--attempts", "0"], "attempts: 0 is no number; give 1 or more"),
+        (["--attempts", "0"], "attempts is 0; give a whole number from 1 on"),
         (["--schemes", ","], "there is nothing to run"),
         (["--schemes", "native(select)"], "the model ideal cannot speak native(select)"),
     ],

@@ -166,7 +166,8 @@ def test_a_call_without_its_values_is_shown_with_the_remedy_and_can_be_decided(
     assert "Egg_boil" in session._repr_mimebundle_()["text/plain"]
     with pytest.raises(Absent):
         session.decide("call_2")
-    session.decide("call_2", verdict, result="Egg#1", reason="no", approval_digest="").run()
+    result = "Egg#1" if verdict == "answer" else None
+    session.decide("call_2", verdict, result=result, reason="no", approval_digest="").run()
     assert session.text == "done"
     assert session.calls[1].status == {"reject": "rejected", "answer": "answered"}[verdict]
 

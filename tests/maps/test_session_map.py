@@ -188,7 +188,7 @@ def test_the_table_escapes_what_comes_from_prompts_and_models() -> None:
     [
         *(({"prompts": "Pay."}, "give a list"), ({"prompts": 5}, "prompts is 5")),
         *(({"prompts": ["Pay.", " "]}, "prompt 1"), ({"toolbox": pay}, "no toolbox")),
-        *(({"jobs": 0}, "jobs: 0"), ({"jobs": "2"}, "jobs: '2'")),
+        *(({"jobs": 0}, "jobs is 0"), ({"jobs": "2"}, "jobs is '2'")),
         *(({"name": 3}, "name is 3"), ({"folder": 3}, "3 is no path")),
         ({"sceme": "flat"}, "Did you mean scheme"),
         ({"executor": "proceses"}, "Did you mean processes"),
