@@ -145,6 +145,32 @@ test('after the end Step and Step back walk through the calls, with a kernel and
   }
 });
 
+test('between two steps the card shows what the last one did, and looking back changes nothing until Step has come forward again', async () => {
+  const it = await page();
+  const rows = chain(4);
+  const calls = (rows.calls ?? []).map(call => (call.step === 4 ? { ...call, status: 'approved' as const } : call));
+  const detail = 'The next step repeats call 4.';
+  it.view.update(whole({ ...rows, calls, session: [{ phase: 'ready', says: 'Ready for the next step', detail, next_call: 'call4' }] }));
+  const shown = (): string => `${it.one('[role=status]').textContent}: ${it.one('.tc-title').textContent}, ${it.all('ol[aria-label=Steps] li').length}`;
+  const now = shown();
+  assert.match(now, /^Ready for the next step: Potato#4.*, 4$/);
+  for (const step of [2, 1]) {
+    it.click('Step back');
+    assert.match(shown(), new RegExp(`^Looking back at call ${step}: Potato#${step + 1}.*, ${step}$`));
+  }
+  it.click('Step');
+  assert.match(shown(), /^Looking back at call 2: /);
+  it.click('Step');
+  assert.deepEqual([shown(), it.sent], [now, []]);
+  it.click('Step');
+  assert.deepEqual(it.sent, [{ type: 'step' }]);
+  it.view.update(delta(1, { session: [{ phase: 'ready', detail, next_call: 'call4' }] }));
+  assert.match(it.one('.tc-acts .tc-else').textContent, /^The next step repeats call 4\./);
+  it.click('Step back');
+  it.click('Step');
+  assert.match(it.one('.tc-acts .tc-else').textContent, /^The next step repeats call 4\./);
+});
+
 test('a decision carries what it is bound to, and a double click sends it once', async () => {
   const { view, buttons, sent } = await page();
   view.update(whole(waiting()));
