@@ -162,7 +162,7 @@ test('a failed call is run with its changed tool, and as it is where the tool ha
   const rows = chain(2);
   const calls = [...(rows.calls ?? []).slice(0, 1), called(2, { status: 'failed', object: '', error: 'ValueError: no' })];
   const retry = (unchanged: boolean): unknown => ({ type: 'retry', call: 'c2', approval_digest: '', unchanged });
-  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_peel', can_change: true }] }));
+  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_do2', can_change: true }] }));
   it.all('[aria-label=Steps] button')[1]?.click();
   it.view.update(delta(1, { session: [{ phase: 'waiting', holds_kernel: true }] }));
   it.click('Fix and retry');
@@ -175,7 +175,7 @@ test('a failed call is run with its changed tool, and as it is where the tool ha
   assert.match(it.one('.tc-acts [role=alert]').textContent, /has not changed/);
   it.click('Run again');
   assert.deepEqual(it.sent.at(-1), retry(true));
-  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_peel' }] }));
+  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_do2' }] }));
   assert.deepEqual([it.buttons('Fix and retry').length, it.buttons('Run again').length], [0, 1]);
   it.view.update(whole({ ...rows, calls }));
   assert.deepEqual([it.buttons('Fix and retry').length, it.buttons('Run again').length], [0, 0]);
