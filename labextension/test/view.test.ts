@@ -171,6 +171,24 @@ test('between two steps the card shows what the last one did, and looking back c
   assert.match(it.one('.tc-acts .tc-else').textContent, /^The next step repeats call 4\./);
 });
 
+test('the list of steps scrolls as little as shows the selected step, and not while the focus is in it', async () => {
+  const it = await page();
+  it.view.update(whole(chain(9)));
+  const list = it.one('ol[aria-label=Steps]');
+  Object.defineProperties(list, { scrollHeight: { value: 270 }, clientHeight: { value: 90 } });
+  const scrolled = async (step: number): Promise<number> => {
+    for (const [index, item] of it.all('ol[aria-label=Steps] li').entries())
+      Object.defineProperties(item, { offsetTop: { value: 30 * index, configurable: true }, offsetHeight: { value: 30, configurable: true } });
+    it.view.update(delta(step, { session: [{ phase: 'ready', next_call: `call${step + 1}` }] }));
+    await new Promise(resume => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resume))));
+    return list.scrollTop;
+  };
+  list.scrollTop = 60;
+  assert.deepEqual([await scrolled(1), await scrolled(2), await scrolled(3), await scrolled(4)], [0, 0, 0, 30]);
+  list.querySelector('button')?.focus();
+  assert.equal(await scrolled(5), 30);
+});
+
 test('a decision carries what it is bound to, and a double click sends it once', async () => {
   const { view, buttons, sent } = await page();
   view.update(whole(waiting()));

@@ -44,9 +44,9 @@ def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_chan
 
 def test_the_picture_has_a_heading_above_the_drawing_that_names_session_calls_and_branch() -> None:
     session = branching_session(5, 8, branches=3)
-    branch = next(branch.name for branch in session.branches if branch.current)
-    picture = drawn(all_rows(session.cursor, "<night>"))[1]
-    said = f"<night> · 8 calls on {branch}"
+    rows = all_rows(session.cursor, "<night>")
+    (branch,) = [row.name for row in rows.branches if row.current]
+    picture, said = drawn(rows)[1], f"<night> · 8 calls on {branch}"
     assert [picture.findtext(f"{SVG}{tag}") for tag in ("title", "text")] == [said, said]
     heading = picture[2]
     assert 0 > float(heading.get("y", 0)) > -HEAD
