@@ -83,9 +83,9 @@ def svg(rows: Rows) -> str:
 
 def _heading(rows: Rows, letters: int) -> str:
     """Return the session's name, how many calls it has, and on which branch."""
-    branch = next((f" on {row.name}" for row in rows.branches if row.current), "")
+    names = [*(row.name for row in rows.session if row.name)]
     calls = count_text(sum(not row.branch for row in rows.calls), "call")
-    names = (row.name for row in rows.session if row.name)
+    branch = next((f" on {row.name}" for row in rows.branches if row.current), "")
     return visible_text(" · ".join((*names, calls + branch)), letters)
 
 
