@@ -128,21 +128,37 @@ def _differs_in_objects_alone(
     return not context.origins(cursor.state, call, ready.arguments).has_untrusted
 
 
-def why_next_runs(cursor: Cursor) -> str:
-    """Return that the next step runs a call of the replay, and why; "" where it runs none."""
+def last_step_text(cursor: Cursor) -> str:
+    """Return how the last call of a replay came out beside the recorded one; "" without one."""
+    recorded, ended = cursor.recorded_state(), [c for c in cursor.state.all_calls() if c.is_over]
+    before = recorded.calls.get(ended[-1].id) if recorded is not None and ended else None
+    if before is None:
+        return ""
+    now, then = ([m.content or m.digest for m in c.produced] for c in (ended[-1], before))
+    if before == ended[-1] and now == then:
+        return t("Replay, on a new branch: call %1 came out as recorded.", before.step)
+    return t("Replay, on a new branch: call %1 differs from the recorded one.", before.step)
+
+
+def next_step_text(cursor: Cursor) -> str:
+    """Return what the next step of a replay does with its next call, and why; "" without one."""
     state, context, queue = cursor.state, cursor.context, cursor.replay_queue
-    entry = queue.next(state.open)
-    if entry is None or not state.open:
+    entry, recorded_state = queue.next(state.open), cursor.recorded_state()
+    if entry is None or recorded_state is None or not state.open:
         return ""
     call = as_repeated(cursor, state.calls[state.open[0]])
-    recorded = state_at(context.journal, queue.recorded_head).calls.get(call.id)
-    if recorded is None or recorded.started is None:
+    recorded, ready = recorded_state.calls.get(call.id), cursor.runnable(call, state)
+    if recorded is None or (recorded.started is None and not recorded.is_over):
         return ""
-    ready = cursor.runnable(call, state)
     cached = context.values.cached_outcome(ready) if ready and not cursor.fresh else None
-    if ready is None or cached is not None:
+    if recorded.started is None or cached is not None:
+        return t("The next step repeats call %1 (%2): its tool does not run.", call.step, call.tool)
+    if ready is None:
         return ""
     change = _change(recorded, entry, context.journal, ready)
+    asks = isinstance(permission_of_policy(cursor, call, ready), Ask)
+    if asks and not is_decided(cursor, call, ready):
+        return t("The next step asks you about call %1 (%2): %3.", call.step, call.tool, change)
     return t("The next step runs call %1 (%2): %3.", call.step, call.tool, change)
 
 
@@ -175,6 +191,9 @@ def _change(
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
+        if recorded_call.started is None:
+            # The code of its tool is recorded where it starts.
+            return t("its tool or its input has changed since then")
         return t("its input has changed since then")
     if recorded_call.outcome is not None:
         return t("it ran, and its result is no longer on this computer")

@@ -18,6 +18,7 @@ from ..core.json_data import from_exact
 from ..core.rows import Json, Row
 from ..engine.decisions import check_answer, decide_all, decision_event, record_decisions
 from ..engine.forks import entry_before_reply
+from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..engine.person_model import Written
 from ..previews.rule_offers import offered_rule
 from ..rules.person_rules import Change, Until
@@ -35,6 +36,7 @@ def _exact_call(data: Any) -> Any:
     return data
 
 
+UNCHANGED = t("The tool has not changed since the call failed. Change it and run its cell first.")
 WrittenCall = Annotated[Written, BeforeValidator(_exact_call)]
 
 
@@ -122,6 +124,13 @@ class Edit(Message, ShownCall):
     reason: str = ""
     left_out: tuple[str, ...] = ()
     """The names of those that are left out, so that the tool uses its defaults."""
+
+
+class Retry(Message, ShownCall):
+    """Run a call that failed again, with its tool as it is now; one whose tool is the same as then
+    only if `unchanged`."""
+
+    unchanged: bool = False
 
 
 class TryEdit(Message, ShownCall):
@@ -293,7 +302,7 @@ Look = (
 """The commands that ask to see something, and change nothing."""
 Command = (
     (Approve | AddRule | ApproveAll | ApproveAfterEdit | RejectAll)
-    | (KeepResult | Edit | Reject | Answer | Draft | Say | ChangeRule | AddBudget)
+    | (KeepResult | Edit | Retry | Reject | Answer | Draft | Say | ChangeRule | AddBudget)
     | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Undo | Ask | Break | TryEdit)
     | (Checkout | NameBranch | HideBranch | Look)
 )
@@ -356,6 +365,14 @@ def apply_command(session: Session, command: Command) -> Session:
             return session.begin_new()
         case Edit():
             return _edited(session, command)
+        case Retry(call, shown_digest, unchanged):
+            record, context = session.state.call(call), session.cursor.context
+            code = recorded_tool_code(record, context.journal)
+            if not (
+                unchanged or code is None or changed_tool_parts(session.toolbox[record.tool], code)
+            ):
+                raise errors.UsageError(UNCHANGED)
+            return _decided(session, call, shown_digest, "approve")
         case Reject(call, shown_digest, reason):
             return _decided(session, call, shown_digest, "reject", reason=reason)
         case Answer(call, shown_digest, result, reason):

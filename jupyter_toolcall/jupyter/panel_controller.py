@@ -27,7 +27,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import waiting_calls
 from ..engine.person_model import Phase, Written
-from ..engine.replay import advance, why_next_runs
+from ..engine.replay import advance, last_step_text, next_step_text
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
@@ -50,7 +50,6 @@ TICK = 0.04
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
 SAME_AGAIN = t("The same calls came out as before, so there is no new branch.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
-NEW_BRANCH = t("Replay: it continues on a new branch, since a call changed or ran again.")
 DIFFERS = t("This run differs from the recorded one. Compare shows where.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
@@ -282,10 +281,11 @@ class PanelController:
                 status, detail = t("Waiting for the model"), NO_REPLY
             case _:
                 phase, status = "ready", t("Ready for the next step")
-                if (head := self._recorded_head) and cursor.replay_queue.next() is not None:
-                    path = {entry.id for entry in cursor.context.journal.path(head)}
-                    so_far = SAME_SO_FAR if cursor.head in path else NEW_BRANCH
-                    detail = joined(" ", filter(None, (so_far, why_next_runs(cursor))))
+                if cursor.replay_queue.next() is not None:
+                    path = cursor.context.journal.path(cursor.replay_queue.recorded_head)
+                    is_same = cursor.head in {entry.id for entry in path}
+                    so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
+                    detail = joined(" ", filter(None, (so_far, next_step_text(cursor))))
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)

@@ -230,6 +230,7 @@ def session_row(
         ending=ending(state) if phase == "finished" else (),
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
+        next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
         text=text,
         stops=tuple(sorted(context.breakpoints)),
         budget=budget_row(cursor),

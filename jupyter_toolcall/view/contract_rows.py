@@ -196,6 +196,8 @@ class ToolRow(Row):
     read_only: bool = False
     for_person: bool = False
     """A request to the person: it is answered or rejected, and never runs."""
+    can_change: bool = False
+    """Its code is Python, which a cell can change: not a request to a server."""
     returns: str = ""
     """What its annotation says it returns: `Account`, `str`; "" where it says nothing."""
     order: tuple[str, ...] = ()
@@ -271,6 +273,8 @@ class SessionRow(Row):
     """`$0.0123`; "" where it is not known."""
     pending: tuple[str, ...] = ()
     """The ids of the call rows that wait for a decision, first the one to decide now."""
+    next_call: str = ""
+    """The id of the call row with which the next step begins; "" while it runs or waits."""
     text: str = ""
     """What the model has said last; grows while it streams."""
     ran: int = 0

@@ -220,6 +220,7 @@ def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None
         schema["properties"] = {"tools": {**schema["properties"]["tools"], "items": items}}
     return ToolRow(
         *(tool.name, text[:limit], schema, tool.read_only, tool.for_person),
+        can_change=tool.origin is not None and name in cursor.context.toolbox,
         returns=tool.result[:SHORT],
         order=(*schema.get("properties", ()),),
     )

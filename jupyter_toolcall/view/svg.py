@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from ..core.text import aligned_lines, printable, short_numbers, visible_text
+from ..core.text import aligned_lines, count_text, printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
 from .graph import BOLD, MONO, with_graph
@@ -33,8 +33,8 @@ SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
 MONO_FONT = "Menlo,Consolas,monospace"
 CONTENTS = 40_000
 """Bytes of what stands in boxes, in all: the newest objects have theirs."""
-LEAST_WIDTH, LETTER = 640, 6.1
-"""Pixels of the picture, and of a letter of the lines below it."""
+LEAST_WIDTH, HEAD, LETTER = 640, 30, 6.1
+"""Pixels of the picture, of its heading, and of a letter of the lines below it."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
 ROWS, COLUMNS, SIGNS = 4, 2, 17
@@ -58,11 +58,14 @@ def svg(rows: Rows) -> str:
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
     foot = _foot(rows, graph, width)
-    height = bottom + 20 + 16 * len(foot)
+    # The heading stands above the drawing, which begins at 0.
+    height, heading = HEAD + bottom + 20 + 16 * len(foot), _heading(rows, int((width - 32) / 7))
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
     listed = ((_text(16, 30 + 18 * n, line), _code(11, INK)) for n, line in enumerate(lines))
     parts = [
-        _element("rect", x=0.5, y=0.5, **sheet),
+        _element("title", escape(heading)),
+        _element("rect", x=0.5, y=0.5 - HEAD, **sheet),
+        _text(16, 20 - HEAD, heading, font_size=BOLD, font_weight=600, text_anchor="start"),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
         *(
             _text(16, bottom + 20 + 16 * n, line, fill=MUTED, text_anchor="start")
@@ -70,12 +73,20 @@ def svg(rows: Rows) -> str:
         ),
         *(_drawn(rows, graph) if graph.nodes else _grouped(listed)),
     ]
-    size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height}
+    size = {"viewBox": f"0 {-HEAD} {width:g} {height:g}", "width": width, "height": height}
     about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}"}
     texts = {"font_family": SANS, "font_size": 11, "fill": INK, "text_anchor": "middle"}
     strokes = {"stroke_linecap": "round", "stroke_linejoin": "round"}
     style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **strokes}
     return _element("svg", "\n", "\n".join(parts), "\n", **style) + "\n"
+
+
+def _heading(rows: Rows, letters: int) -> str:
+    """Return the session's name, how many calls it has, and on which branch."""
+    names = [*(row.name for row in rows.session if row.name)]
+    calls = count_text(sum(not row.branch for row in rows.calls), "call")
+    branch = next((f" on {row.name}" for row in rows.branches if row.current), "")
+    return visible_text(" · ".join((*names, calls + branch)), letters)
 
 
 def _foot(rows: Rows, graph: GraphRow, width: float) -> list[str]:

@@ -157,24 +157,28 @@ test('a column that the table does not have is named beside the argument, and th
   assert.equal(warning(), '');
 });
 
-test('a call that fails again with the same error says so where it was run again', async () => {
+test('a failed call is run with its changed tool, and as it is where the tool has not changed or no cell can change it', async () => {
   const it = await page();
   const rows = chain(2);
-  const calls = (error: string): Rows['calls'] => [called(2, { status: 'failed', object: '', error })];
-  it.view.update(whole({ ...rows, calls: [...(rows.calls ?? []).slice(0, 1), ...(calls('ValueError: no') ?? [])] }));
+  const calls = [...(rows.calls ?? []).slice(0, 1), called(2, { status: 'failed', object: '', error: 'ValueError: no' })];
+  const retry = (unchanged: boolean): unknown => ({ type: 'retry', call: 'c2', approval_digest: '', unchanged });
+  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_do2', can_change: true }] }));
   it.all('[aria-label=Steps] button')[1]?.click();
-  const status = (): string => it.all('.tc-acts [role=status]').map(one => one.textContent).join();
   it.view.update(delta(1, { session: [{ phase: 'waiting', holds_kernel: true }] }));
   it.click('Fix and retry');
   assert.match(it.one('.tc-acts').textContent, /Stop the run first/);
   assert.deepEqual(it.sent, []);
   it.view.update(delta(2, { session: [{ phase: 'stopped' }] }));
   it.click('Fix and retry');
-  assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c2', arguments: {}, approval_digest: '' });
-  it.view.update(delta(3, { session: [{ phase: 'finished', says: 'Finished' }] }));
-  assert.equal(status(), 'The call fails with the same error. Change the tool and run its cell first.');
-  it.view.update(delta(4, { calls: calls('ValueError: other') }));
-  assert.equal(status(), '');
+  assert.deepEqual(it.sent.at(-1), retry(false));
+  it.view.update({ type: 'refused', command: 'retry', reason: 'The tool has not changed since the call failed.', fields: {} });
+  assert.match(it.one('.tc-acts [role=alert]').textContent, /has not changed/);
+  it.click('Run again');
+  assert.deepEqual(it.sent.at(-1), retry(true));
+  it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_do2' }] }));
+  assert.deepEqual([it.buttons('Fix and retry').length, it.buttons('Run again').length], [0, 1]);
+  it.view.update(whole({ ...rows, calls }));
+  assert.deepEqual([it.buttons('Fix and retry').length, it.buttons('Run again').length], [0, 0]);
 });
 
 test('a run that was stopped before a decision says that Approve continues it, and a key that is missing is shown as code', async () => {

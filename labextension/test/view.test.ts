@@ -145,6 +145,50 @@ test('after the end Step and Step back walk through the calls, with a kernel and
   }
 });
 
+test('between two steps the card shows what the last one did, and looking back changes nothing until Step has come forward again', async () => {
+  const it = await page();
+  const rows = chain(4);
+  const calls = (rows.calls ?? []).map(call => (call.step === 4 ? { ...call, status: 'approved' as const } : call));
+  const detail = 'The next step repeats call 4.';
+  it.view.update(whole({ ...rows, calls, session: [{ phase: 'ready', says: 'Ready for the next step', detail, next_call: 'call4' }] }));
+  const shown = (): string => `${it.one('[role=status]').textContent}: ${it.one('.tc-title').textContent}, ${it.all('ol[aria-label=Steps] li').length}`;
+  const now = shown();
+  assert.match(now, /^Ready for the next step: Potato#4.*, 4$/);
+  for (const step of [2, 1]) {
+    it.click('Step back');
+    assert.match(shown(), new RegExp(`^Looking back at call ${step}: Potato#${step + 1}.*, ${step}$`));
+  }
+  it.click('Step');
+  assert.match(shown(), /^Looking back at call 2: /);
+  it.click('Step');
+  assert.deepEqual([shown(), it.sent], [now, []]);
+  it.click('Step');
+  assert.deepEqual(it.sent, [{ type: 'step' }]);
+  it.view.update(delta(1, { session: [{ phase: 'ready', detail, next_call: 'call4' }] }));
+  assert.match(it.one('.tc-acts .tc-else').textContent, /^The next step repeats call 4\./);
+  it.click('Step back');
+  it.click('Step');
+  assert.match(it.one('.tc-acts .tc-else').textContent, /^The next step repeats call 4\./);
+});
+
+test('the list of steps scrolls as little as shows the selected step, and not while the focus is in it', async () => {
+  const it = await page();
+  it.view.update(whole(chain(9)));
+  const list = it.one('ol[aria-label=Steps]');
+  Object.defineProperties(list, { scrollHeight: { value: 270 }, clientHeight: { value: 90 } });
+  const scrolled = async (step: number): Promise<number> => {
+    for (const [index, item] of it.all('ol[aria-label=Steps] li').entries())
+      Object.defineProperties(item, { offsetTop: { value: 30 * index, configurable: true }, offsetHeight: { value: 30, configurable: true } });
+    it.view.update(delta(step, { session: [{ phase: 'ready', next_call: `call${step + 1}` }] }));
+    await new Promise(resume => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resume))));
+    return list.scrollTop;
+  };
+  list.scrollTop = 60;
+  assert.deepEqual([await scrolled(1), await scrolled(2), await scrolled(3), await scrolled(4)], [0, 0, 0, 30]);
+  list.querySelector('button')?.focus();
+  assert.equal(await scrolled(5), 30);
+});
+
 test('a decision carries what it is bound to, and a double click sends it once', async () => {
   const { view, buttons, sent } = await page();
   view.update(whole(waiting()));

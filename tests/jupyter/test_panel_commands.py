@@ -272,6 +272,25 @@ def test_an_edit_of_nothing_runs_a_call_that_failed_with_the_tool_as_it_is_now()
     assert edited(again) is again
 
 
+def test_a_failed_call_is_retried_with_its_changed_tool_and_with_the_same_one_only_if_asked(
+    tmp_path: Path,
+) -> None:
+    gas = tmp_path / "gas"
+
+    def boil() -> str:
+        """Boil."""
+        return gas.read_text()
+
+    session = make(("boil", {}), tools=(boil,))
+    wish = {"type": "retry", "call": "call_1", "approval_digest": told(session)[0].approval_digest}
+    gas.write_text("boiled")
+    with pytest.raises(UsageError, match="has not changed since the call failed"):
+        apply_command(session, parse_command(wish))
+    assert [*session.branch_names] == ["main"]
+    again = apply_command(session, parse_command({**wish, "unchanged": True})).run()
+    assert [call.result for call in again.calls] == ["boiled"]
+
+
 @pytest.mark.parametrize(
     ("call", "verdict", "fields", "error", "said"),
     [

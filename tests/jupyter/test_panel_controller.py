@@ -14,7 +14,6 @@ from jupyter_toolcall.core.errors import Stopped
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
     DIFFERS,
-    NEW_BRANCH,
     SAME_AGAIN,
     SAME_SO_FAR,
     PanelController,
@@ -205,7 +204,9 @@ def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("approve", ["all", "ask"])
-def test_a_step_is_one_call_of_a_run_or_of_its_replay(approve: str) -> None:
+def test_a_step_is_one_call_of_a_run_or_of_its_replay_which_says_what_the_next_one_does(
+    approve: str,
+) -> None:
     drive, _ = paused_between(approve, TURN, ("double", {"number": 3}))
     for ended in range(3):
         assert sum(status in ("succeeded", "rejected") for status in statuses(drive)) == ended
@@ -214,8 +215,10 @@ def test_a_step_is_one_call_of_a_run_or_of_its_replay(approve: str) -> None:
         obeyed(drive, {"type": "reject", **waiting[0]} if waiting and ended == 1 else approval)
     end, length = drive.session.head, len(drive.session.journal)
     obeyed(drive, {"type": "replay", "call": "call_1_1"})
-    for number, detail in enumerate([SAME_SO_FAR] * 3 + [SAME_AGAIN]):
+    for number in range(4):
         row, calls = drive.whole().session[0], drive.whole().calls
+        repeats = f"The next step repeats call {number + 1} (double): its tool does not run."
+        detail = SAME_AGAIN if number == 3 else f"{SAME_SO_FAR} {repeats}"
         succeeded = number - (number > 1 and approve == "ask")
         assert (row.detail, [c.status for c in calls if not c.branch].count("succeeded")) == (
             detail,
@@ -251,7 +254,8 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
     obeyed(drive, {"type": "stop"})
     assert (drive.session.head, drive.whole().session[0].phase) == (end, "finished")
     obeyed(drive, {"type": "replay", "call": "call_1"})
-    for number, so_far in enumerate((SAME_SO_FAR, NEW_BRANCH), 1):
+    differs = "Replay, on a new branch: call 1 differs from the recorded one."
+    for number, so_far in enumerate((SAME_SO_FAR, differs), 1):
         change = "Crate_pack uses what was changed: RECIPIENT"
         detail = f"{so_far} The next step runs call {number} (Crate_pack): {change}."
         rows = drive.whole()
@@ -267,7 +271,7 @@ def test_a_stepped_replay_says_of_no_call_that_a_person_edited_that_its_input_ch
     drive.session.decide("call_1", "edit", arguments={"number": 5}).run()
     obeyed(drive, {"type": "replay", "call": "call_1"})
     while drive.whole().session[0].phase != "finished":
-        assert "next step" not in drive.whole().session[0].detail
+        assert "its input" not in drive.whole().session[0].detail
         obeyed(drive, {"type": "step"})
     assert drive.session.calls[0].result == 10
 

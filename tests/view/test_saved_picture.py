@@ -19,7 +19,7 @@ from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, Ses
 from jupyter_toolcall.view.graph import PANEL, with_graph
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphRow, NodeState
-from jupyter_toolcall.view.svg import MARKS, SHAPES, svg
+from jupyter_toolcall.view.svg import HEAD, MARKS, SHAPES, svg
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
 from tests.examples import examples
@@ -40,6 +40,16 @@ def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_chan
         return session.tell("Go.").edit("call_1").run()._repr_mimebundle_()
 
     assert output() == output()
+
+
+def test_the_picture_has_a_heading_above_the_drawing_that_names_session_calls_and_branch() -> None:
+    session = branching_session(5, 8, branches=3)
+    rows = all_rows(session.cursor, "<night>")
+    (branch,) = [row.name for row in rows.branches if row.current]
+    picture, said = drawn(rows)[1], f"<night> · 8 calls on {branch}"
+    assert [picture.findtext(f"{SVG}{tag}") for tag in ("title", "text")] == [said, said]
+    heading = picture[2]
+    assert 0 > float(heading.get("y", 0)) > -HEAD
 
 
 Box = tuple[str, float, float, float, float]
@@ -77,7 +87,8 @@ def test_no_box_pill_or_label_lies_on_another(seed: int) -> None:
     assert not graph.error
     assert len(boxes(picture)) >= len(graph.nodes)
     assert overlaps(picture) == []
-    width, height = float(picture[0].get("width", 0)), float(picture[0].get("height", 0))
+    ground = picture[1]
+    width, height = float(ground.get("width", 0)), float(ground.get("height", 0)) - HEAD
     assert all(left > 0 and right < width for _, left, _, right, _ in boxes(picture))
     assert all(top > 0 and bottom < height for _, _, top, _, bottom in boxes(picture))
 

@@ -39,9 +39,9 @@ export const SessionRow = record({
   id: text.or("session"), name: text.or(""), person: text.or(""),
   phase: oneOf("ready", "thinking", "waiting", "running", "finished", "stopped", "failed").or("ready"), holds_kernel: boolean.or(false),
   says: text.or(""), detail: text.or(""), ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0),
-  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), text: text.or(""), ran: integer.or(0), by_rules: integer.or(0),
-  remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]),
-  undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
+  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), text: text.or(""), ran: integer.or(0),
+  by_rules: integer.or(0), remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null),
+  rules: list(RuleRow).or([]), undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
 });
 export type SessionRow = Read<typeof SessionRow>;
 export const CallWarning = record({
@@ -86,7 +86,7 @@ export const ObjectRow = record({
 export type ObjectRow = Read<typeof ObjectRow>;
 export const ToolRow = record({
   id: text, description: text.or(""), parameters: mapping(json).orEmpty(), read_only: boolean.or(false), for_person: boolean.or(false),
-  returns: text.or(""), order: list(text.or("")).or([])
+  can_change: boolean.or(false), returns: text.or(""), order: list(text.or("")).or([])
 });
 export type ToolRow = Read<typeof ToolRow>;
 export const MessageRow = record({
@@ -232,6 +232,7 @@ export interface Commands {
   reject: ShownCall & { reason?: string };
   reject_all: { calls: readonly ShownCall[]; reason?: string };
   replay: { call: string };
+  retry: ShownCall & { unchanged?: boolean };
   run: object;
   say: { text?: string; calls?: readonly Written[] };
   show_difference: { left: string; right: string };

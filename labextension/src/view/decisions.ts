@@ -263,8 +263,7 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
   // A replay that pauses repeats the decision on its last call next.
-  const isNext = view.model.session.phase === 'ready' && call.step === view.lastStep && ['rejected', 'answered'].includes(call.status);
-  if (isNext || call.status === 'running' || call.status === 'approved') return [];
+  if (call.id === view.model.session.next_call || call.status === 'running' || call.status === 'approved') return [];
   const { undo } = view.model.session;
   const undone = undo?.call === call.id && view.live && !view.isPast
     ? [
@@ -273,19 +272,20 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
       ]
     : [];
   const isHeld = view.model.session.holds_kernel;
-  const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast;
-  const retry = (): void => acts.send({ type: 'edit', ...shownCall(call), arguments: {} });
+  const tool = view.model.tools.get(call.tool);
+  const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast && tool && !call.scheme && !call.saves;
+  // What failed for another reason than the tool's code may pass as it is.
+  const isPlain = !tool?.can_change || view.model.refusal?.command === 'retry';
+  const retry = (): void => acts.send({ type: 'retry', ...shownCall(call), unchanged: isPlain });
   return [
     ...(canRetry
       ? [
-          button(t('Fix and retry'), { disabled: disabled || isHeld, onclick: retry }),
-          view.ui.retried === call.error && call.error
-            ? h('p', { class: 'tc-wrong', role: 'status' }, t('The call fails with the same error. Change the tool and run its cell first.'))
-            : mutedText(
-                isHeld
-                  ? t('Stop the run first: the kernel waits for you, and runs no other cell.')
-                  : t('Change the tool and run its cell; then this runs the call again, on a new branch.')
-              )
+          button(isPlain ? t('Run again') : t('Fix and retry'), { key: 'retry', disabled: disabled || isHeld, onclick: retry }),
+          mutedText(
+            isHeld ? t('Stop the run first: the kernel waits for you, and runs no other cell.')
+            : isPlain ? t('Runs the same call again, on a new branch.')
+            : t('Change the tool and run its cell; then this runs the call again, on a new branch.')
+          )
         ]
       : []),
     button(t('Replay from here'), {
@@ -357,7 +357,7 @@ export class DecisionPanel {
     this._draw(
       call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls,
       next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved,
-      next.model.session, next.model.previewed, next.ui.retried, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
+      next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
     );
     this._placeSheet();
   }

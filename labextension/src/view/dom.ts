@@ -186,14 +186,12 @@ export function afterLayout(act: () => void): void {
   requestAnimationFrame(() => observer.observe(document.documentElement));
 }
 
-/** Scrolls a list until an item is visible; the page does not scroll. */
+/** Scrolls a list as little as makes an item visible; the page does not scroll. */
 export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
-  if (list.scrollHeight <= list.clientHeight) return;
-  const [top, high] = [item.offsetTop, item.offsetHeight];
-  const [above, below] = [list.scrollTop - top, top + high - list.scrollTop - list.clientHeight];
-  if (Math.max(above, below) > 2 * high) list.scrollTop = top - (list.clientHeight - high) / 2;
-  else if (above > 0) list.scrollTop = top - 8;
-  else if (below > 0) list.scrollTop += below + 8;
+  const above = list.scrollTop - item.offsetTop;
+  const below = item.offsetTop + item.offsetHeight - list.scrollTop - list.clientHeight;
+  if (above > 0) list.scrollTop -= above;
+  else if (below > 0) list.scrollTop += below;
 }
 
 /** Returns a function that calls `draw` with its arguments if one of them changed. */

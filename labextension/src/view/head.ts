@@ -43,17 +43,20 @@ export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(mode
 const callAfterStep = ({ shownStep, lastStep }: ViewState, by: 1 | -1): number =>
   by === 1 && shownStep === lastStep ? 1 : Math.max(0, shownStep + by);
 
-/** Takes a step of the session; after the end, shows the next call, or the one before it. */
+/** Whether a step only shows the next call: after the end, and from an earlier call up to the newest one. */
+const isWalked = ({ model, isPast }: ViewState): boolean => isPast || model.session.phase === 'finished';
+
+/** Takes a step of the session, or shows the next call or the one before it. */
 export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void {
   if (!canStep(view.model)) return;
-  if (view.model.session.phase === 'finished') acts.setState(atStep(view, callAfterStep(view, by)));
-  else if (by === 1 && view.live && !view.isPast) acts.send({ type: 'step' });
+  if (by === -1 || isWalked(view)) acts.setState(atStep(view, callAfterStep(view, by)));
+  else if (view.live) acts.send({ type: 'step' });
 }
 
 /** What a press of a button that steps does. */
 function stepTip(view: ViewState, by: 1 | -1): string {
   const call = callAfterStep(view, by);
-  if (view.model.session.phase !== 'finished') return t('Runs the next step');
+  if (by === 1 && !isWalked(view)) return t('Runs the next step');
   return call ? t('Shows call %1. Nothing runs.', call) : t('Shows what was there before the first call. Nothing runs.');
 }
 
@@ -124,13 +127,14 @@ export class PanelHead {
     const ended = session.phase === 'finished';
     const { live, isPast, shownStep, lastStep } = this._view;
     this._controls.hidden = !live && !(ended && lastStep);
-    this._back.hidden = !ended;
+    // While a step runs, the buttons stay where they are.
+    if (!isBusy(this._view.model)) this._back.hidden = !canStep(this._view.model) || lastStep === 0;
     this._run.hidden = ended;
     this._stop.hidden = ended || session.budget !== null;
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
-    this._step.disabled = ended ? lastStep === 0 : this._run.disabled;
-    this._back.disabled = shownStep === 0;
+    this._step.disabled = isWalked(this._view) ? lastStep === 0 : this._run.disabled;
+    this._back.disabled = shownStep === 0 || !canStep(this._view.model);
     for (const [element, by] of [[this._step, 1], [this._back, -1]] as const) element.title = element.disabled ? '' : stepTip(this._view, by);
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));

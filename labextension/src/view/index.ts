@@ -260,8 +260,8 @@ export class PanelView {
   }
 
   private _setState(patch: Partial<PanelState>): void {
-    const isKept = !('chosen' in patch);
-    this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', retried: isKept ? this._ui.retried : '', ...patch };
+    const isKept = !('chosen' in patch) || 'pastStep' in patch;
+    this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', ...patch };
     this._paint();
   }
 
@@ -282,12 +282,9 @@ export class PanelView {
     const command = commands.at(-1);
     if (!command || (this._ui.commandSent && command.type !== 'stop')) return;
     const moves = MOVES.includes(command.type);
-    const isRetry = command.type === 'edit' && !Object.keys(command.arguments).length && !command.left_out?.length;
-    const retried = isRetry ? [...this._model.calls.values()].find(({ call, branch }) => call === command.call && branch === '') : undefined;
     this._ui = {
       ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop',
-      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' ? command.call : '',
-      retried: retried?.error ?? ''
+      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' ? command.call : ''
     };
     this._model = { ...this._model, refusal: null };
     // Who steps in the head sees its buttons stay where they are.

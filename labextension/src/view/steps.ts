@@ -1,7 +1,7 @@
 /** The list of steps, and the list of tools with their breakpoints. */
 import type { CallRow, ToolRow } from '../generated/contract';
 import {
-  afterLayout, type Child, consume, h, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
+  afterLayout, type Child, consume, h, hasFocus, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
 } from './dom';
 import { button, icon } from './icons';
 import { endText, stepIcon, warningText } from './labels';
@@ -164,7 +164,7 @@ export class StepList {
       [item.call, item.made, item.pending, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
-    this._markCurrent(this._list.children[chosen - from] ?? null, view.followsNewest);
+    this._markCurrent(this._list.children[chosen - from] ?? null);
     showFolded(this._earlierText, from, tn('%1 earlier step is not shown.', '%1 earlier steps are not shown.', from));
     const further = view.calls.length - to;
     showFolded(this._furtherText, further, tn('%1 further step is not shown.', '%1 further steps are not shown.', further));
@@ -193,22 +193,20 @@ export class StepList {
     event.preventDefault();
   }
 
-  private _markCurrent(item: Element | null, follow: boolean): void {
+  private _markCurrent(item: Element | null): void {
     if (item === this._current && item?.hasAttribute('aria-current')) return;
     this._current?.removeAttribute('aria-current');
     item?.setAttribute('aria-current', 'step');
     this._current = item;
-    this.showCurrent(follow);
+    this.showCurrent();
   }
 
-  /** Scrolls to the current step, after it is laid out. */
-  showCurrent(follow = false): void {
+  /** Scrolls to the current step, after it is laid out; not while a person is in the list. */
+  showCurrent(): void {
     const item = this._current;
     if (!(item instanceof HTMLElement)) return;
     afterLayout(() => {
-      if (item !== this._current) return;
-      if (follow && !item.nextSibling) this._list.scrollTop = this._list.scrollHeight;
-      else scrollIntoList(this._list, item);
+      if (item === this._current && !this._list.matches(':hover') && !hasFocus(this._list)) scrollIntoList(this._list, item);
     });
   }
 }

@@ -23,8 +23,6 @@ export interface PanelState {
   readonly commandSent: boolean;
   /** The last command, if it moved the session: what came of it is said where it was given. */
   readonly moved: string;
-  /** The error of the failed call that was run again last; empty otherwise. */
-  readonly retried: string;
   /** The call that the person edited last; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
@@ -55,7 +53,6 @@ export const INITIAL_STATE: PanelState = {
   pastStep: null,
   commandSent: false,
   moved: '',
-  retried: '',
   editedCall: '',
   form: null,
   ruleAdded: false,
@@ -79,6 +76,7 @@ export interface ViewState {
   readonly takesGuesses: boolean;
   readonly isPast: boolean;
   readonly step: number;
+  /** The number of the newest call; between two steps that of the last one that has ended. */
   readonly lastStep: number;
   /** The number of the call that the card shows, else of the step. */
   readonly shownStep: number;
@@ -178,13 +176,17 @@ function choiceIn(
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
   if (personTurn || toGuess) return NO_CHOICE;
   const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall && one.edited) : undefined;
-  return choiceOf(waiting ?? (model.session.phase === 'finished' && !isPast ? edited : undefined) ?? calls.at(-1));
+  // Between two steps it is what the last one did, and before the first one what that will do.
+  const next = calls.findIndex(({ id }) => id === model.session.next_call);
+  const last = next < 0 ? calls.at(-1) : calls[Math.max(0, next - 1)];
+  return choiceOf(waiting ?? (model.session.phase === 'finished' && !isPast ? edited : undefined) ?? last);
 }
 
 /** The state that all parts draw; `able`: the host can send commands, or with `guesses` only these; `decides`: the card stands above the tabs. */
 export function viewState(model: Model, ui: PanelState, able: boolean, guesses = false, decides = false): ViewState {
   const all = callsInOrder(model.calls);
-  const lastStep = all.at(-1)?.step ?? 0;
+  const next = model.calls.get(model.session.next_call);
+  const lastStep = next ? next.step - 1 : (all.at(-1)?.step ?? 0);
   const isPast = ui.pastStep !== null && ui.pastStep < lastStep;
   const step = isPast && ui.pastStep !== null ? ui.pastStep : lastStep;
   const calls = isPast ? all.filter(call => call.step <= step) : all;
