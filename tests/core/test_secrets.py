@@ -454,9 +454,7 @@ def test_an_unchanged_replay_adds_no_entry_and_runs_nothing(
     assert (again.head, len(again.journal), len(got)) == (session.head, count, 1)
 
 
-def test_a_session_variable_with_a_secret_reaches_the_tools_that_read_it_and_nothing_else(
-    canary: str,
-) -> None:
+def test_a_session_variable_with_a_secret_reaches_its_readers_alone(canary: str) -> None:
     got = list[Any]()
 
     def login() -> Changed:

@@ -572,9 +572,7 @@ def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues()
     release.set()
 
 
-def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_is_cancelled() -> (
-    None
-):
+def test_calls_that_ended_before_an_interrupt_keep_results_and_others_are_cancelled() -> None:
     pool = Cancelling(lambda count: 1)
     pool.interrupts_at = 1
     session = interrupted(together(one, calls=ONES, pool=pool)[0])

@@ -215,9 +215,7 @@ def check(session: Session, rows: list[Row]) -> None:
 
 @given(plans)
 @settings(suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_does(
-    plan: Any,
-) -> None:
+def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(plan: Any) -> None:
     replies, edits, waits = plan
     calls, script = scripted(replies)
     approve = [*((name, "ask") for name in waits), ("*", "approve")]

@@ -215,9 +215,7 @@ def test_a_recorded_effect_is_not_repeated_because_its_record_is_out_of_reach(
 
 
 @pytest.mark.parametrize("how", LOST)
-def test_a_policy_makes_no_object_again_whose_stored_value_cannot_be_verified(
-    notebook: Path, how: str
-) -> None:
+def test_a_policy_makes_no_object_again_that_is_unverified(notebook: Path, how: str) -> None:
     script = [("writes_letter", {"to": "Ann"}), "Done."]
     first, second = cells_of(notebook), cells_of(notebook)
     for cells in (first, second):
@@ -293,9 +291,7 @@ def test_an_approval_that_is_verified_again_lets_nothing_run_again(notebook: Pat
     assert len(SENT) == 6
 
 
-def test_a_replay_runs_no_call_of_an_unverified_branch_that_ran_on_another_one(
-    notebook: Path,
-) -> None:
+def test_a_replay_runs_no_unverified_call_that_ran_on_another_branch(notebook: Path) -> None:
     lose_key(b"")
     cells = cells_of(notebook)
     unverified = run(cells, script=REPLY).head
@@ -354,9 +350,7 @@ def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> N
 
 
 @given(st.lists(st.text("aAbB09-_éß%cels", max_size=8), unique=True, max_size=8))
-def test_two_sessions_never_share_a_file_even_where_case_is_not_told_apart(
-    names: list[str],
-) -> None:
+def test_two_sessions_never_share_a_file_even_if_case_does_not_count(names: list[str]) -> None:
     files = [journal_file("a.ipynb", name).name for name in names]
     assert len({name.lower() for name in files}) == len(names)
     assert all("/" not in name for name in files)
@@ -430,9 +424,7 @@ def test_a_call_that_ran_in_a_copy_is_asked_about_in_its_notebook(notebook: Path
 # -- keys ---------------------------------------------------------------------------------------
 
 
-def test_an_effect_that_another_key_recorded_is_not_repeated_once_the_first_is_back(
-    notebook: Path,
-) -> None:
+def test_an_effect_of_another_key_is_not_repeated_once_the_first_is_back(notebook: Path) -> None:
     run(cells_of(notebook), approve="ask", script=REPLY)
     OPENED[-1].close()
     first = lose_key()
@@ -474,9 +466,7 @@ def unverified(notebook: Path) -> Session:
     return run(cells_of(notebook), script=REPLY)
 
 
-def test_to_keep_all_that_is_recorded_approves_no_call_without_a_result(
-    unverified: Session,
-) -> None:
+def test_to_keep_all_recorded_results_approves_no_other_call(unverified: Session) -> None:
     assert ids(unverified.keep_result("call_1_1", rest=True).run()) == ["call_1_2"]
     assert SENT == ["Ann", "Ben"]
 

@@ -99,9 +99,7 @@ def restaurant() -> Restaurant:
 
 
 @pytest.mark.parametrize("approve", ["all", "ask"])
-def test_a_call_asks_in_rounds_and_the_model_is_told_one_result(
-    restaurant: Restaurant, approve: str
-) -> None:
+def test_a_call_asks_in_rounds_and_has_one_result(restaurant: Restaurant, approve: str) -> None:
     session = restaurant.asked(approve)
     for result in (ADA, YES):
         assert waiting(session) == [("call_1", "input required")]
@@ -131,9 +129,7 @@ def test_an_answer_that_does_not_fit_the_form_is_refused_at_its_field(
     assert (len(session.journal), restaurant.ran) == (count, ["ask Monday"])
 
 
-def test_a_late_a_double_and_a_forged_response_are_refused_with_a_reason(
-    restaurant: Restaurant,
-) -> None:
+def test_late_double_and_forged_responses_are_refused_with_a_reason(restaurant: Restaurant) -> None:
     session = restaurant.asked()
     first = all_rows(session.cursor, "").calls[0].approval_digest
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
@@ -166,9 +162,7 @@ def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Rest
     assert restaurant.ran == ["ask Monday", "resume 1 accept"]
 
 
-def test_a_kernel_that_dies_while_the_tool_continues_leaves_an_unknown_outcome(
-    restaurant: Restaurant,
-) -> None:
+def test_a_kernel_that_dies_in_a_tool_leaves_an_unknown_outcome(restaurant: Restaurant) -> None:
     session = restaurant.answered(ADA)
     session.cursor.write(Started("call_1"))
     again = restaurant.restarted(session).run()
@@ -259,9 +253,7 @@ def test_a_secret_in_a_response_reaches_the_tool_and_not_the_journal(
     assert "tok-9f8e" not in rows
 
 
-def test_a_session_with_rounds_is_replayed_verified_and_exported(
-    restaurant: Restaurant, tmp_path: Path
-) -> None:
+def test_rounds_are_replayed_verified_and_exported(restaurant: Restaurant, tmp_path: Path) -> None:
     session = restaurant.answered(ADA, YES).run()
     count, ran = len(session.journal), len(restaurant.ran)
     assert session.replay().run().head == session.head

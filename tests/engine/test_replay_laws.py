@@ -517,9 +517,7 @@ def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: P
 
 @given(plan=plans.map(without_gifts))
 @many
-def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
-    plan: Plan, store: ValueFolder
-) -> None:
+def test_the_record_of_another_machine_allows_nothing(plan: Plan, store: ValueFolder) -> None:
     session = play(plan, store)
     theirs = elsewhere(plan, session, store, own=False)
     assert [call.id for call in theirs.calls] == [call.id for call in session.calls]
@@ -537,9 +535,7 @@ def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
 
 @given(plans)
 @many
-def test_a_fresh_replay_runs_everything_once_and_what_comes_out_the_same_adds_nothing(
-    plan: Plan,
-) -> None:
+def test_a_fresh_replay_runs_everything_once_and_equal_results_add_nothing(plan: Plan) -> None:
     BOOK.ran[:] = []
     session = play(plan)
     # Nobody is asked again, and what has no known outcome does not run again.

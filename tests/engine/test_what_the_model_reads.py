@@ -125,9 +125,7 @@ def test_no_text_of_an_object_has_an_address_in_memory(make: Callable[[], Any]) 
     st.integers(20, 40),
     st.sampled_from([Flat(), Current(), Native(Flat())]),
 )
-def test_a_result_longer_than_the_limit_is_read_in_parts(
-    value: Any, limit: int, scheme: Scheme
-) -> None:
+def test_a_result_above_the_limit_is_read_in_parts(value: Any, limit: int, scheme: Scheme) -> None:
     whole = value if isinstance(value, str) else readable_json(value)
     offered: list[bool] = []
     script: list[Any] = [("result", {})]

@@ -98,9 +98,7 @@ def test_a_task_that_is_no_file_s_is_refused_for_processes() -> None:
     ("options", "expected"),
     [({"jobs": 0}, "jobs: 0"), ({"executor": "thread"}, "Did you mean threads")],
 )
-def test_a_wrong_option_is_refused_before_anything_runs(
-    options: dict[str, Any], expected: str
-) -> None:
+def test_a_wrong_option_is_refused_before_any_run(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
         compare([sum_task()], ["flat"], **options)
 
@@ -167,9 +165,7 @@ def test_a_task_that_was_changed_is_run_again(tmp_path: Path) -> None:
     assert len(asked) == 2
 
 
-def test_a_run_on_another_server_is_another_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_server_makes_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = sum_task(outputs={}, plan=(), check=lambda outputs, text: text == "3")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with StandIn([says("3")]) as first, StandIn([says("3")]) as second:
@@ -297,9 +293,7 @@ def test_runs_of_other_tasks_stay_in_the_folder_and_are_counted(tmp_path: Path) 
     assert len((tmp_path / "results" / "runs.jsonl").read_text().splitlines()) == 8
 
 
-def test_a_scheduler_that_does_not_answer_is_named_in_one_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_silent_scheduler_is_named_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["eval", str(FILE), "--executor", "dask:tcp://127.0.0.1:9"]
     assert cli.main(words) != 0
     (line,) = capsys.readouterr().err.splitlines()

@@ -218,9 +218,7 @@ def test_a_name_that_there_is_not_is_told_in_one_line_with_the_nearest(
 
 
 @pytest.mark.parametrize("which", ["deps", "users"])
-def test_the_objects_of_a_name_that_there_is_not_are_told_with_the_nearest(
-    session: Session, which: str
-) -> None:
+def test_an_unknown_name_is_reported_with_the_nearest(session: Session, which: str) -> None:
     nearest = r"^there is no object 'potato#2'. Did you mean Potato#2\?$"
     with pytest.raises(UsageError, match=nearest):
         getattr(session, which)("potato#2")

@@ -177,9 +177,7 @@ def test_an_input_that_is_named_again_is_the_same_object_unless_it_changed(kerne
         ("Peel {SINK}.", r"`SINK`\. Did you mean {sink}\?"),
     ],
 )
-def test_a_mistyped_name_fails_before_anything_runs(
-    kernel: Kernel, text: str, message: str
-) -> None:
+def test_a_mistyped_name_fails_before_any_call(kernel: Kernel, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as failed:
         kernel.run(OPEN, text)
     assert "\n" not in str(failed.value)
@@ -239,9 +237,7 @@ def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel:
 
 
 @pytest.mark.parametrize("text", ["Bearer {held}", "{api_key}"])
-def test_no_secret_is_in_a_prompt(
-    kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prompt_has_no_secret(kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
     kernel.variables |= {"held": "x canary-0123456789 y", "api_key": "short"}
     with pytest.raises(UsageError, match="holds a secret"):
@@ -273,9 +269,7 @@ def test_a_named_session_that_is_not_kept_is_noted_once(kernel: Kernel, tmp_path
     assert known.notes() == []
 
 
-def test_a_note_about_a_journal_is_given_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_on_a_journal_comes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     ours, theirs = Cells("/a.ipynb"), Cells("/a.ipynb")
     for cells in (ours, theirs):
@@ -381,9 +375,7 @@ def test_a_later_cell_records_and_another_model_does_not(shelf: Kernel, tmp_path
     assert tape.read_text().count("\n") == 4
 
 
-def test_a_cell_in_a_new_kernel_adds_nothing_to_its_recording(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_new_kernel_adds_nothing_to_a_recording(shelf: Kernel, tmp_path: Path) -> None:
     line = f"{ALL} --record one.jsonl"
     shelf.run(line)
     shelf.cells.close()

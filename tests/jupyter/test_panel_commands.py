@@ -63,9 +63,7 @@ def answer(session: Session, call: str, result: Any, digest: str | None = None) 
         ("an egg", "an egg", 1),
     ],
 )
-def test_an_answer_is_read_alike_at_any_time(
-    approve: str, result: Any, told: Any, objects: int
-) -> None:
+def test_an_answer_is_read_alike_always(approve: str, result: Any, told: Any, objects: int) -> None:
     session = make(("beat", {"egg": "Egg#1"}), approve=approve, tools=(Egg, beat))
     answered = answer(session, "call_1", result)
     assert answered.calls[0].status == "answered"

@@ -76,9 +76,7 @@ def test_a_cell_says_what_is_shared(printed: Printed, options: str, result: str)
     assert printed(f"{CLEAN} {options}\nClean {{df}}.", look).startswith(result)
 
 
-def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
-    printed: Printed,
-) -> None:
+def test_a_setting_says_what_a_toolset_shares_that_nobody_configured(printed: Printed) -> None:
     cells = [
         "%config ToolChat.share = 'schema'\nfrom jupyter_toolcall.toolsets import tables",
         f"{CLEAN}\nClean {{df}}.",

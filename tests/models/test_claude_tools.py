@@ -106,9 +106,7 @@ def twenty_turns(scheme: str, way: Way) -> tuple[StandIn, Session]:
 
 @pytest.mark.parametrize("scheme", SCRIPTS)
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_twenty_turns_are_never_refused_and_what_was_sent_is_sent_again(
-    scheme: str, way: Way
-) -> None:
+def test_twenty_turns_are_accepted_and_what_was_sent_stays(scheme: str, way: Way) -> None:
     claude, session = twenty_turns(scheme, way)
     assert len(claude.asked) == 21
     assert [call.status for call in session.calls] == ["succeeded"] * len(session.calls)
@@ -182,9 +180,7 @@ def test_on_four_thousand_tools_requests_are_small_and_cached(model: str) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["select", "flat"])
-def test_without_beta_features_what_thinking_no_longer_fits_is_left_out(
-    claude: StandIn, scheme: str
-) -> None:
+def test_without_beta_features_old_thinking_is_left_out(claude: StandIn, scheme: str) -> None:
     claude.turns += [*SCRIPTS[scheme](), says("Done."), says("Well.")]
     with claude.model(beta=False) as model:
         session = soup_session(model, scheme).tell("Make soup.")
@@ -288,9 +284,7 @@ peel_thinly.__name__ = "peel"
 
 
 @pytest.mark.parametrize("strategy", ["reference", "inline", "resend"])
-def test_a_changed_description_is_news_and_the_first_stays(
-    claude: StandIn, strategy: Strategy
-) -> None:
+def test_a_new_description_is_news_and_the_first_stays(claude: StandIn, strategy: Strategy) -> None:
     claude.turns += [says(Think("Hm."), Use("peel", {"potato": "a"})), says("b"), says("c")]
     with claude.model(strategy=strategy) as model:
         options: Any = {"scheme": "flat", "approve": "all", "journal": Journal()}

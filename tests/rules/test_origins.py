@@ -131,9 +131,7 @@ READABLE = ("as it is", "in another case", "spelled", "in full width")
     [attack for attack in attacks() if attack.name.partition(":")[0] in READABLE],
     ids=lambda attack: attack.name,
 )
-def test_a_value_that_pages_spell_counts_as_theirs_also_where_it_stands_in_the_prompt(
-    attack: Attack,
-) -> None:
+def test_a_value_that_pages_spell_is_theirs_also_if_the_prompt_has_it(attack: Attack) -> None:
     PAGES[:] = attack.pages
     prompt = f"My notes: {attack.value}, and others."
     session = asked(*attack.calls("note", "text"), prompt=prompt)

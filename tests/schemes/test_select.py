@@ -163,9 +163,7 @@ def many() -> Toolbox:
     return functions([f"verb{v:02}_the_noun_{n:02}" for n in range(50) for v in range(40)])
 
 
-def test_a_list_of_thousands_of_names_is_one_of_patterns_that_can_be_asked_for(
-    many: Toolbox,
-) -> None:
+def test_a_list_of_thousands_of_names_is_shortened_to_patterns(many: Toolbox) -> None:
     script: list[Any] = [("selectTools", {"tools": ["verb07*", "verb12_the_noun_03"]})]
     script.append(("verb12_the_noun_03", {"x": 1}))
     session = cook(script, many, inputs={}, outputs={}).tell("go")
@@ -234,9 +232,7 @@ NAMES_OF_TOOLS = st.lists(
 
 
 @given(NAMES_OF_TOOLS, st.integers(0, 300))
-def test_each_name_of_a_shortened_list_is_there_by_asking_for_patterns(
-    names: list[str], room: int
-) -> None:
+def test_each_name_of_a_shortened_list_is_found_by_patterns(names: list[str], room: int) -> None:
     names = [*dict.fromkeys(names)]
     listed, asked = shortened(names, room), set[str]()
     while patterns := [each for each in listed if "*" in each]:

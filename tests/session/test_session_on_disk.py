@@ -251,9 +251,7 @@ def test_the_text_is_that_of_the_latest_prompt() -> None:
 @pytest.mark.parametrize(
     ("approve", "what"), [("ask", "waits for your approval"), ("read-only", "is rejected")]
 )
-def test_verify_says_of_a_call_that_may_not_run_here_why(
-    approve: str, what: str, path: Path
-) -> None:
+def test_verify_says_why_a_call_may_not_run_here(approve: str, what: str, path: Path) -> None:
     begun(approve="all").save(path)
     assert str(Session.load(path, BOX, approve=approve).verify()) == (
         f"call 2, use {what} here, so it did not run again; "

@@ -142,9 +142,7 @@ def test_a_changed_record_is_no_record(lesson: Path) -> None:
     assert "does not fit its own digests" in str(verify(lesson))
 
 
-def test_a_journal_is_held_against_itself(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_journal_is_checked_in_itself(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
     session = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
     session.tell("Bake.").save(path := tmp_path / "s.jsonl")

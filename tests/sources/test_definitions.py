@@ -258,9 +258,7 @@ def test_a_persons_own_arguments_run_as_they_are() -> None:
         ({"a": guarded("b", "1", action="remove")}, ["a", "b"]),
     ],
 )
-def test_the_model_sees_no_parameter_whose_value_is_settled(
-    defaults: dict[str, Any], shown: list[str]
-) -> None:
+def test_the_model_sees_no_settled_parameter(defaults: dict[str, Any], shown: list[str]) -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
     tool = from_definition(definition(defaults, schema))
     assert list(tool.parameters["properties"]) == shown
@@ -554,9 +552,7 @@ def test_a_variable_has_a_prefix_or_none_and_may_have_dots_or_parts(
 @pytest.mark.parametrize(
     "value", [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890ab", "Bearer sk-1234567890ab"]
 )
-def test_a_variable_that_is_a_secret_is_refused(
-    value: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_variable_is_refused(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-1234567890ab")
     with pytest.raises(DefinitionError, match=r"variables\.token: this is a secret") as caught:
         from_definition(definition(), variables={"vars.token": value})

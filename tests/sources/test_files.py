@@ -123,9 +123,7 @@ def test_a_pipe_and_a_folder_are_no_files(folder: Path) -> None:
         assert called(folder, "write", path=path, text="x").status == "failed"
 
 
-def test_a_name_that_differs_in_case_only_is_refused_with_the_one_that_is_there(
-    folder: Path,
-) -> None:
+def test_a_name_in_another_case_is_refused_with_the_existing_one(folder: Path) -> None:
     call = called(folder, "write", path="Notes.txt", text="x")
     assert call.outcome.message == "Notes.txt differs from notes.txt in case only; use that name"
     call = called(folder, "read", path="Notes.txt")

@@ -72,9 +72,7 @@ def test_a_long_path_is_shown_by_its_ends(box: Toolbox) -> None:
     assert shown.endswith(".knead(18).knead(19)")
 
 
-def test_an_object_that_is_an_argument_is_asked_for_its_id_once(
-    box: Toolbox, server: Server
-) -> None:
+def test_an_object_in_an_argument_is_asked_for_its_id_once(box: Toolbox, server: Server) -> None:
     script: list[Any] = [("Dough_mixAll", {"others": ["Dough#1", "Dough#1"]}), STORY]
     script += [("Dough_mix", {"with": "Dough#1"}), ("Dough_weight", {})]
     session = tell(box, ("dough", {"flour": "oat"}), ("dough", {}), *script)
@@ -87,9 +85,7 @@ def test_an_object_that_is_an_argument_is_asked_for_its_id_once(
     assert session.deps("Dough#3") == ("Dough#2", "Dough#1")
 
 
-def test_equal_paths_of_two_calls_are_two_objects_that_are_asked_apart(
-    box: Toolbox, server: Server
-) -> None:
+def test_equal_paths_of_two_calls_are_two_objects(box: Toolbox, server: Server) -> None:
     script = [("dough", {}), ("dough", {}), ("Dough_mixAll", {"others": ["Dough#1", "Dough#2"]})]
     session = tell(box, *script, ("Dough_story", {}))
     assert server.queries[:2] == ["{ dough { id } }", "{ dough { id } }"]
@@ -97,9 +93,7 @@ def test_equal_paths_of_two_calls_are_two_objects_that_are_asked_apart(
     assert one.content == two.content != ""
 
 
-def test_an_argument_whose_own_path_needs_ids_is_asked_for_from_the_inside(
-    box: Toolbox, server: Server
-) -> None:
+def test_an_argument_with_ids_is_asked_for_from_the_inside(box: Toolbox, server: Server) -> None:
     mixes = [("Dough_mix", {"Dough": "Dough#1", "with": "$Dough"}) for _ in range(200)]
     session = tell(box, ("dough", {}), *mixes, ("Dough_weight", {}))
     assert session.calls[-1].status == "succeeded"
@@ -213,9 +207,7 @@ def test_a_mutation_is_sent_once_and_gives_an_object_or_data(
     assert [query.partition("(")[0] for query in mutations] == heads
 
 
-def test_a_mutation_named_as_a_query_field_has_a_name_of_its_own(
-    box: Toolbox, server: Server
-) -> None:
+def test_a_mutation_named_as_a_query_field_is_renamed(box: Toolbox, server: Server) -> None:
     tell(box, ("version", {}), ("Mutation_version", {}))
     assert server.queries == ["{ version }", "mutation { version }"]
 
@@ -336,9 +328,7 @@ def test_an_edit_sends_what_depends_on_it_and_nothing_else(box: Toolbox, server:
     assert results(edited)[3:] == ['oat knead{"minutes": 9}', "rye"]
 
 
-def test_a_saved_session_goes_on_in_another_kernel(
-    box: Toolbox, server: Server, tmp_path: Any
-) -> None:
+def test_a_saved_session_continues_elsewhere(box: Toolbox, server: Server, tmp_path: Any) -> None:
     tell(box, ("dough", {}), ("Dough_parts", {})).save(tmp_path / "s.jsonl")
     again = from_graphql(BAKERY, endpoint=server.url)
     script = Scripted(["x", "x", "x", ("Dough_story", {}), "done"])

@@ -102,9 +102,7 @@ def test_everything_is_listed_and_called_in_every_scheme(everything: Toolbox) ->
         assert "5" in str(session.calls[-1].result)
 
 
-def test_structured_content_images_and_resources_become_values_and_objects(
-    everything: Toolbox,
-) -> None:
+def test_structured_content_images_and_resources_become_values(everything: Toolbox) -> None:
     calls = [
         ("get-structured-content", {"location": "New York"}),
         ("get-tiny-image", {}),

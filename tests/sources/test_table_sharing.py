@@ -175,9 +175,7 @@ def test_nothing_that_is_sent_depends_on_a_withheld_value(engine: str, seed: int
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_an_own_tool_returns_of_withheld_columns_is_an_object_that_is_not_sent(
-    engine: str,
-) -> None:
+def test_what_an_own_tool_returns_of_withheld_columns_is_never_sent(engine: str) -> None:
     @tool(sees_withheld=True)
     def seen(table: AnyTable) -> str:
         """Return the first withheld cell."""
@@ -468,9 +466,7 @@ def in_an_iterator() -> Iterator[Any]:
 
 @pytest.mark.parametrize("function", [in_a_cycle, as_variable, in_a_namespace, in_an_iterator])
 @pytest.mark.parametrize("toolbox", [CAREFUL, tables.sharing("schema")])
-def test_no_result_of_another_tool_quotes_the_cells_of_a_table(
-    function: Any, toolbox: Toolbox
-) -> None:
+def test_no_result_of_other_tools_quotes_cells_of_a_table(function: Any, toolbox: Toolbox) -> None:
     schema = {"type": "object", "properties": {}}
     own = Tool(function.__name__, function.__doc__, schema, function, variables={"seen": 0})
     model = Scripted([(function.__name__, {}), "Done."])

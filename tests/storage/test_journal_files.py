@@ -189,9 +189,7 @@ def test_the_lock_of_a_kernel_that_was_killed_is_nobodys(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_what_a_tool_forked_does_not_hold_the_journal_of_a_kernel_that_was_killed(
-    path: Path,
-) -> None:
+def test_a_process_of_a_tool_does_not_hold_the_journal_of_a_killed_kernel(path: Path) -> None:
     reads, writes = os.pipe()
 
     def live_on() -> None:
@@ -420,9 +418,7 @@ def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
     assert said in closed(opened(path))
 
 
-def test_what_is_damaged_stays_where_it_is_while_it_cannot_be_set_aside(
-    path: Path, disk: Faulty
-) -> None:
+def test_a_damaged_journal_stays_while_it_cannot_be_set_aside(path: Path, disk: Faulty) -> None:
     written(path)
     path.write_bytes(path.read_bytes() + b"torn")
     before, disk.room = path.read_bytes(), 2
@@ -474,9 +470,7 @@ def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit here")
-def test_a_limit_of_the_system_refuses_the_call_and_all_goes_on_once_it_is_raised(
-    path: Path,
-) -> None:
+def test_a_limit_of_the_system_refuses_the_call_until_it_is_raised(path: Path) -> None:
     import resource
 
     def limited() -> None:

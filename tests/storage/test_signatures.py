@@ -95,9 +95,7 @@ def test_what_another_machine_approved_is_asked_about_here(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("change", ["seal", "meta"])
-def test_an_approval_whose_seal_does_not_fit_is_another_machines(
-    tmp_path: Path, change: str
-) -> None:
+def test_an_approval_with_a_wrong_seal_is_not_trusted(tmp_path: Path, change: str) -> None:
     post, path = Post(), tmp_path / "s.jsonl"
     approved(path, post)
     *before, last = path.read_text().splitlines()
@@ -179,9 +177,7 @@ def test_a_session_with_a_refused_key_says_how_to_mend_it(
     assert f"chmod 600 {tmp_path / 'key'}" in kept.note
 
 
-def test_a_file_system_without_modes_has_a_key_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_modes_are_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file looks open to others there, so it says nothing of the key."""
     made = os.open
     monkeypatch.setattr(os, "open", lambda *given: _widened(made(*given)))
@@ -194,9 +190,7 @@ def _widened(descriptor: int) -> int:
     return descriptor
 
 
-def test_a_file_system_without_links_has_a_key_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_links_are_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def link(*given: object) -> None:
         raise PermissionError(1, "no links here")
 
