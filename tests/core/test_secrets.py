@@ -479,8 +479,7 @@ def test_a_script_reads_a_secret_argument_from_the_environment(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x")
     calls = [("send", {"text": text}) for text in (canary, "s3cr3t-pw-01a", MARKER)]
-    session = run_calls(send, calls=calls)
-    text = session.export(tmp_path / "a.py").read_text()
+    text = run_calls(send, calls=calls).export(tmp_path / "a.py").read_text()
     assert "import os\n" in text
     assert text.count(f'text=os.environ["{NAME}"]') == 1
     # The variable holds more than the password; and what a model wrote is a text.

@@ -496,8 +496,7 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
     running = [row for row in rows if row.status == "running"]
     assert {row.step for row in running} == {1, 2, 3}
     assert {"file 0", "file 1", "file 2"} & {row.change for row in running}
-    says = [row.says for notice in shown for row in notice.rows.session]
-    assert "Running 3 calls" in says
+    assert "Running 3 calls" in [row.says for notice in shown for row in notice.rows.session]
     assert [row.status for row in rows if row.step == 3][-1] == "succeeded"
 
 

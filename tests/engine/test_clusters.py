@@ -129,8 +129,7 @@ def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
     thread = threading.Thread(target=release)
     with worker(scheduler_address, threads=2):
         thread.start()
-        executor = f"dask:{scheduler_address}"
-        done = run_calls(say, calls=[calls], jobs=2, executor=executor)
+        done = run_calls(say, calls=[calls], jobs=2, executor=f"dask:{scheduler_address}")
         thread.join()
     assert {*prints_of(done)} == {f"{text} begins\n{text} ends\n" for text in texts}
     assert len(notes_of(done)) == 2
@@ -501,8 +500,7 @@ def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unreco
         asked.decide(call, "answer", result="mine").run()
     assert run_calls(process, executor=client, calls=[PROCESS]).calls[0].result
     assert [call.result for call in asked.calls] == ["mine"]
-    ends = [entry for entry in asked.journal if isinstance(entry.event, Finished)]
-    assert len(ends) == 1
+    assert len([entry for entry in asked.journal if isinstance(entry.event, Finished)]) == 1
 
 
 # -- ipyparallel ----------------------------------------------------------------------------------
@@ -529,8 +527,7 @@ def test_engines_of_ipyparallel_are_given_by_client_or_executor(engines: Any, ki
 
 def test_a_killed_engine_leaves_one_effect_of_unknown_end(engines: Any, tmp_path: Path) -> None:
     path = tmp_path / "effect"
-    done = run_calls(die, executor=engines, calls=[("die", {"path": str(path)})])
-    (call,) = done.pending
+    (call,) = run_calls(die, executor=engines, calls=[("die", {"path": str(path)})]).pending
     assert call.status == "unknown"
     assert "lost the call: RemoteError: [Engine Exception] EngineError" in call.unknown_reason
     assert path.read_text() == "ran\n"

@@ -444,8 +444,7 @@ def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_
         session.decide(call, "approve")
     session.run().save(path)
     lose_key(b"k" * 32)
-    loaded = Session.load(path, box, Scripted([TWO, "Done."]))
-    loaded.decide_anew("call_1_2", "approve").run()
+    Session.load(path, box, Scripted([TWO, "Done."])).decide_anew("call_1_2", "approve").run()
     assert SENT == ["Ann", "Ben", "Ben"]
 
 

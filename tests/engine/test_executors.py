@@ -234,8 +234,7 @@ def test_a_killed_worker_is_replaced_and_an_idempotent_call_repeated_once(tmp_pa
     calls = [("die_or_again", {"path": str(path)})]
     done = run_calls(die_or_again, executor="processes", calls=calls)
     assert (done.calls[0].status, done.calls[0].result) == ("succeeded", "twice")
-    starts = [entry for entry in done.journal if isinstance(entry.event, Started)]
-    assert len(starts) == 2
+    assert len([entry for entry in done.journal if isinstance(entry.event, Started)]) == 2
     assert notes_of(done) == ["ran again: the worker that ran die_or_again was killed"]
     assert path.read_text() == "ran\nran\n"
 

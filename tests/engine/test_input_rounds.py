@@ -157,8 +157,7 @@ def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Rest
     assert (again.head, waiting(again)) == (session.head, [("call_1", "input required")])
     again.decide("call_1", "answer", result=ADA)
     # The kernel dies before the tool goes on: the next one goes on with the response.
-    last = restaurant.restarted(again).run()
-    assert waiting(last) == [("call_1", "input required")]
+    assert waiting(restaurant.restarted(again).run()) == [("call_1", "input required")]
     assert restaurant.ran == ["ask Monday", "resume 1 accept"]
 
 

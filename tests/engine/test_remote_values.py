@@ -128,8 +128,7 @@ CHAIN: list[Any] = [
 
 def session(client: Client, calls: list[Any], stay: float = STAY, **options: Any) -> Session:
     """Return a session in which these calls ran, each one in a turn of its own."""
-    executor = DaskExecutor(client, stay=stay)
-    return run_calls(*TOOLS, calls=calls, executor=executor, **options)
+    return run_calls(*TOOLS, calls=calls, executor=DaskExecutor(client, stay=stay), **options)
 
 
 def held(client: Client) -> list[str]:

@@ -144,8 +144,7 @@ def test_a_result_above_the_limit_is_read_in_parts(value: Any, limit: int, schem
 
     options: Any = {"scheme": scheme, "approve": "all", "max_result": limit}
     session = Session(Toolbox(result), model, **options).tell("Go.")
-    shown = session.state.calls["call_1"]
-    first, _ = sent_data(shown, session.state, session.toolbox)
+    first, _ = sent_data(session.state.calls["call_1"], session.state, session.toolbox)
     parts = [call.result.partition("… (characters")[0] for call in session.calls[1:]]
     assert "".join([first["result"][:limit], *parts]) == whole
     assert f"{len(whole):,} characters" in first["result"]

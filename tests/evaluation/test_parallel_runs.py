@@ -122,8 +122,7 @@ def test_after_a_kill_the_runs_that_had_ended_are_not_run_again(
     assert evaluated(path, *options).returncode == -signal.SIGKILL
     kept = {json.loads(line)["run"]["task"] for line in kept_lines(tmp_path)}
     before = len((tmp_path / "log").read_text().split())
-    again = evaluated(path, *options)
-    assert "6/6" in again.stdout
+    assert "6/6" in evaluated(path, *options).stdout
     repeated = {f"sum {n}" for n in (tmp_path / "log").read_text().split()[before:]}
     assert repeated == {f"sum {n}" for n in range(6)} - kept
     assert 0 < len(repeated) < 6
@@ -275,8 +274,7 @@ def test_an_executor_that_takes_no_runs_is_named_before_anything_runs() -> None:
 
 def test_results_are_kept_in_a_folder_and_not_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "results").touch()
-    ran = evaluated(FILE, "--results", str(tmp_path / "results"))
-    (line,) = ran.stderr.splitlines()
+    (line,) = evaluated(FILE, "--results", str(tmp_path / "results")).stderr.splitlines()
     assert line == f"toolcall: {tmp_path / 'results'} is a file; results are kept in a folder"
 
 

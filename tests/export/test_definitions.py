@@ -400,8 +400,7 @@ def test_a_function_that_a_later_cell_defines_again_is_the_one_of_its_cell(shell
         )
         shell.run_cell(f"add_{by}, helper_{by} = add, helper", store_history=True)
         tools = [shell.user_ns["add"]]
-        session = played(tools, [("add", {"a": 4})])
-        text = text_of(session)
+        text = text_of(played(tools, [("add", {"a": 4})]))
         assert f"by={by}" in text
     assert "helper_" not in text
 

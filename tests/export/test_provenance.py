@@ -182,8 +182,7 @@ def test_prompts_stand_above_the_calls_that_they_led_to() -> None:
 def test_a_value_that_a_model_wrote_down_is_its_own_word() -> None:
     script = Scripted([("Potato_peel", {}), ("save", {"verdict": 'good "so"', "size": 3})])
     options: dict[str, Any] = {"inputs": {"p": Potato()}, "outputs": {"verdict": str, "size": int}}
-    session = fries_session(script, "flat", **options).tell("Judge it.")
-    why = session.why("verdict")
+    why = fries_session(script, "flat", **options).tell("Judge it.").why("verdict")
     first = str(why).splitlines()[0]
     assert first == "verdict is 'good \"so\"': a value that the model wrote down itself"
     assert "2 save handed it over as verdict" in str(why)

@@ -65,8 +65,7 @@ def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) ->
     assert later.state.opened.scheme == "flat"
     kernel.cells.keep(later.decide(later.pending[0], "reject").run())
     kernel.variables["other"] = Scripted([*[""] * 4, ("Potato_peel", {}), "done"])
-    other = kernel.run("-n a -m other --approve all", "Peel.")
-    assert other.calls[-1].status == "succeeded"
+    assert kernel.run("-n a -m other --approve all", "Peel.").calls[-1].status == "succeeded"
 
 
 class Pot:
@@ -153,8 +152,7 @@ def test_a_later_cell_counts_on_the_same_budget(kernel: Kernel, line: str) -> No
     later = kernel.run(line, "Again.")
     assert [call.status for call in later.calls] == ["succeeded", "proposed"]
     kernel.cells.keep(later.decide(later.pending[0], "reject").run())
-    other = kernel.run("-n a --budget calls=9", "Once more.")
-    assert other.calls[-1].status == "succeeded"
+    assert kernel.run("-n a --budget calls=9", "Once more.").calls[-1].status == "succeeded"
 
 
 def test_an_input_that_is_named_again_is_the_same_object_unless_it_changed(kernel: Kernel) -> None:
@@ -296,8 +294,7 @@ def test_a_line_without_a_call_is_for_the_one_that_waits(kernel: Kernel) -> None
 
 def test_calls_are_named_by_number_everywhere_and_a_fresh_replay_by_none(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
-    statuses = [call.status for call in kernel.line("replay --fresh").calls]
-    assert statuses == ["succeeded"]
+    assert [call.status for call in kernel.line("replay --fresh").calls] == ["succeeded"]
     for line in ("replay 1", "fork 1", "edit 1 sink=Sink#1"):
         assert kernel.line(line) is not None
     with pytest.raises(UsageError, match="no call '7'"):

@@ -149,8 +149,7 @@ def test_a_person_allows_a_server_beforehand(
 
 def test_a_server_of_settings_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = answering(monkeypatch, "n")
-    servers = {"pantry": entry(tmp_path / "log")}
-    assert "fill" in tools_of(tmp_path, mcp_servers=servers)
+    assert "fill" in tools_of(tmp_path, mcp_servers={"pantry": entry(tmp_path / "log")})
     assert not questions
 
 

@@ -180,8 +180,7 @@ def weigh(egg: Egg) -> int:
 def guessed() -> Session:
     """Return a session of which the second reply was made up of a number that was edited since."""
     calls = [("Egg_boil", {}), ("weigh", {"egg": "$Egg"}), "It weighs 51.", "It weighs something."]
-    inputs = {"egg": Egg(), "other": Egg(8)}
-    session = make(*calls, tools=(Egg, weigh), inputs=inputs)
+    session = make(*calls, tools=(Egg, weigh), inputs={"egg": Egg(), "other": Egg(8)})
     assert session.text == "It weighs 51."
     return session.edit("call_2", egg="Egg#2").run()
 

@@ -145,8 +145,7 @@ def test_a_variable_of_the_name_of_a_toolset_wins(printed: Printed) -> None:
         "%%toolchat -m m -t tables --approve all\nGo.",
         "print(_.toolbox.names)",
     ]
-    first = "m = Scripted(['Done.'])"
-    assert printed(first, *cells) == "('count',)\n"
+    assert printed("m = Scripted(['Done.'])", *cells) == "('count',)\n"
 
 
 def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:

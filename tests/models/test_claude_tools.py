@@ -188,8 +188,7 @@ def test_without_beta_features_old_thinking_is_left_out(claude: StandIn, scheme:
         # A tool that is declared later is a change of what came before: thinking since then stays.
         since = [0, 1, 2, *[0, 1] * 9] if scheme == "select" else range(21)
         assert thoughts == list(since)
-        edited = session.edit(session.calls[3].id, note="shake").run()
-        edited.tell("What did I do?")
+        session.edit(session.calls[3].id, note="shake").run().tell("What did I do?")
     assert claude.refused == []
     assert (scheme == "flat") <= _thoughts(claude.asked[-1].body) <= 5
     assert all("anthropic-beta" not in asked.headers for asked in claude.asked)
@@ -248,8 +247,7 @@ def test_an_empty_turn_that_paused_is_asked_for_again(claude: StandIn, strategy:
     select = says(Use("selectTools", {"tools": [f"Soup_{STEPS[0]}"]}))
     claude.turns = [select, says(stop="pause_turn"), says(), says("Done.")]
     with claude.model(strategy=strategy) as model:
-        session = soup_session(model, outputs={"made": Soup}).tell("Make soup.")
-        assert session.text == "Done."
+        assert soup_session(model, outputs={"made": Soup}).tell("Make soup.").text == "Done."
     assert claude.refused == []
     for before, after in pairwise(asked.body for asked in claude.asked):
         assert _begins_with(after["messages"], before["messages"])

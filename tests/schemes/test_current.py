@@ -471,8 +471,7 @@ def test_a_name_in_what_the_model_said_holds_where_fewer_objects_were_made() -> 
         *(("_use_File", {"id": "File#3"}), ("File_contents", {}), USE),
         ("Container_with_files", {"files": ["File#3"]}),
     ]
-    session = work(script).tell("go")
-    edited = session.edit("call_2", path="nowhere").run()
+    edited = work(script).tell("go").edit("call_2", path="nowhere").run()
     assert told(edited)[4] == {"current": "File#3"}
     assert told(edited)[5] == {"result": "BB"}
     assert edited["Container#2"].log[1:] == ("b to nowhere",)

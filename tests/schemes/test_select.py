@@ -259,8 +259,7 @@ def test_what_is_selected_comes_into_view_and_stays() -> None:
 
 
 def test_every_tool_is_either_in_view_or_can_come_into_view() -> None:
-    session = cook(COURSE[:1]).tell("go")
-    request = session.cursor.request
+    request = cook(COURSE[:1]).tell("go").cursor.request
     shown = {tool.name for tool in request.tools} - {"selectTools", "save"}
     assert shown.isdisjoint(tool.name for tool in request.deferred)
     assert shown | {tool.name for tool in request.deferred} == set(kitchen().names)
@@ -357,8 +356,7 @@ def test_a_script_without_select_tools_still_calls_what_does_not_exist() -> None
 def test_the_receiver_is_named_as_its_type_and_may_be_left_out() -> None:
     session = cook(COURSE[:1]).tell("go")
     peel = next(tool for tool in session.cursor.request.tools if tool.name == "Potato_peel")
-    receiver = peel.parameters["properties"]["Potato"]
-    assert "newest Potato" in receiver["description"]
+    assert "newest Potato" in peel.parameters["properties"]["Potato"]["description"]
     assert "Potato" not in peel.parameters.get("required", ())
 
 
@@ -440,8 +438,7 @@ def test_an_object_has_the_functions_of_the_classes_that_its_own_is_made_from() 
 
 
 def test_save_is_there_where_something_is_to_be_made_and_tells_what() -> None:
-    session = cook([]).ask("go")
-    save = session.cursor.request.tools[1]
+    save = cook([]).ask("go").cursor.request.tools[1]
     assert "- fries (Plate): Fries, on a plate." in save.description
     assert "Fries, on a plate." in save.parameters["properties"]["fries"]["description"]
     assert save.parameters["required"] == ["fries"]

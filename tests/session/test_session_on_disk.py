@@ -242,8 +242,7 @@ def test_a_session_is_not_copied(take: Callable[[Any], object]) -> None:
 
 
 def test_the_text_is_that_of_the_latest_prompt() -> None:
-    model = Scripted(["one", "", "two", ("make", {"n": 1})])
-    session = Session(BOX, model, scheme="flat")
+    session = Session(BOX, Scripted(["one", "", "two", ("make", {"n": 1})]), scheme="flat")
     empty = "[The reply has no text: the model stopped without one.]"
     assert [session.tell(str(n)).text for n in range(4)] == ["one", empty, "two", ""]
 

@@ -218,8 +218,7 @@ ACTS = {
 def test_what_a_person_of_this_machine_decided_is_decided_so_again(
     tmp_path: Path, acts: tuple[str, ...]
 ) -> None:
-    path = by_hand(tmp_path / "hand.ipynb", *acts, own=True)
-    found = str(verify(path))
+    found = str(verify(by_hand(tmp_path / "hand.ipynb", *acts, own=True)))
     assert found.startswith("1 session, ")
     assert "by hand" not in found
 

@@ -584,8 +584,7 @@ def test_variables_are_names_and_json(variables: Any, said: str) -> None:
 
 
 def test_an_action_is_handed_to_the_person_whatever_the_policy() -> None:
-    tool = from_definition(definition(Q, NAME))
-    session = session_of(tool, says=[("f", {"name": "Ann"})])
+    session = session_of(from_definition(definition(Q, NAME)), says=[("f", {"name": "Ann"})])
     (waiting,) = session.pending
     assert waiting.arguments == {"name": "Ann", **Q}
     session.decide(waiting, "answer", result={"done": True}).run()
@@ -680,10 +679,8 @@ def test_an_edit_of_what_sets_a_variable_runs_what_reads_it_and_nothing_else() -
     ],
 )
 def test_a_result_is_told_after_the_change(result: Any, told: Any) -> None:
-    made = {**SET_LANGUAGE, "result": result}
-    tool = from_definition(made, variables={"before": "de"})
-    session = called(tool, {"language": "en", "message": "Hi"})
-    assert session.calls[0].result == told
+    tool = from_definition({**SET_LANGUAGE, "result": result}, variables={"before": "de"})
+    assert called(tool, {"language": "en", "message": "Hi"}).calls[0].result == told
 
 
 def test_defaults_say_what_a_message_is_in_so_many_words() -> None:

@@ -126,8 +126,7 @@ def test_enums_input_objects_and_defaults_arrive_as_they_are(box: Toolbox, serve
 def test_a_scalar_of_the_servers_own_takes_any_json(box: Toolbox, server: Server) -> None:
     data = {"a-b": [1, {"c": None}], "": "é\n"}
     script: list[Any] = [("Dough_noted", {"data": value}) for value in (data, "text", 3, [1.5])]
-    session = tell(box, ("dough", {}), *script)
-    assert results(session)[1:] == [data, "text", 3, [1.5]]
+    assert results(tell(box, ("dough", {}), *script))[1:] == [data, "text", 3, [1.5]]
     assert server.requests[0].variables == {"v1": data}
     assert server.queries[0] == "query($v1: JSON!) { dough { noted(data: $v1) } }"
 
@@ -291,8 +290,7 @@ def test_wrong_arguments_are_named_with_what_is_allowed(
 @pytest.mark.parametrize("number", [10**400, -(10**400), "1e999", float(2**1023) * 1.5])
 def test_a_number_that_is_no_float_is_refused_and_any_other_arrives(number: Any) -> None:
     sdl = "type Query { half(of: Float): Float }"
-    box = from_graphql(sdl)
-    error = tell(box, ("half", {"of": number})).calls[0].error
+    error = tell(from_graphql(sdl), ("half", {"of": number})).calls[0].error
     fits = isinstance(number, float)
     assert error.startswith("half: of: ") is not fits
     assert ("has no endpoint" in error) is fits
@@ -385,8 +383,7 @@ def test_a_server_that_says_a_secret_back_is_not_quoted(
 @pytest.mark.parametrize("value", ["${NOT_SET_AT_ALL}", "Bearer $NOT_SET_AT_ALL"])
 def test_a_variable_that_is_not_set_is_named(server: Server, value: str) -> None:
     box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": value})
-    session = tell(box, DOUGH, STORY)
-    assert "needs NOT_SET_AT_ALL, which is not set" in session.calls[-1].error
+    assert "needs NOT_SET_AT_ALL, which is not set" in tell(box, DOUGH, STORY).calls[-1].error
     assert server.queries == []
 
 
@@ -394,8 +391,7 @@ def test_a_variable_that_is_not_set_is_named(server: Server, value: str) -> None
 
 
 def test_an_error_has_its_path_and_what_else_is_told_sorted_and_cut(box: Toolbox) -> None:
-    session = tell(box, ("dough", {}), ("Dough_burn", {}), ("Dough_story", {}))
-    said = session.calls[-1].error
+    said = tell(box, ("dough", {}), ("Dough_burn", {}), ("Dough_story", {})).calls[-1].error
     start = 'the oven is on fire (at dough.burn; exitCode: 3; stderr: "hot\\nhotter"; stdout: …xxx'
     assert said.startswith(start)
     assert said.endswith('xash")')

@@ -146,8 +146,7 @@ def test_every_scheme_takes_the_name_of_an_object_for_an_id(
     box: Toolbox, server: Server, scheme: str, before: list[Any], name: str
 ) -> None:
     comment = ("addComment", {"subjectId": name, "body": "Hi"})
-    session = tell(box, *before, ISSUE, comment, scheme=scheme)
-    assert session.calls[-1].status == "succeeded"
+    assert tell(box, *before, ISSUE, comment, scheme=scheme).calls[-1].status == "succeeded"
     assert ISSUE_ID in server.queries[-1]
 
 

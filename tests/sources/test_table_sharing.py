@@ -346,8 +346,7 @@ RANGE = "the range and the quartiles"
     ],
 )
 def test_only_what_sends_cells_says_so(name: str, arguments: Any, sentence: str | None) -> None:
-    session = shop(tables.sharing("values"), f"tables_{name}", arguments)
-    said = rows_of(session)[0].change
+    said = rows_of(shop(tables.sharing("values"), f"tables_{name}", arguments))[0].change
     assert said == sentence if sentence else not said.startswith("Sends")
 
 

@@ -220,10 +220,8 @@ def test_a_result_whose_objects_stand_anywhere_gives_one_line_and_no_code_of_the
 ) -> None:
     chance, path, script = random.Random(part), tmp_path / "a.jsonl", tmp_path / "out.py"
     model = Scripted([("fill", {}), "Done."])
-    held = Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.")
-    held.save(path)
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    lines = journal_rows(rows)
+    Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.").save(path)
+    lines = journal_rows([json.loads(line) for line in path.read_text().splitlines()])
     found = [at for at in places(lines) if part in at]
     assert found or part in ("unnamed", "untracked")
     for _ in range(12):

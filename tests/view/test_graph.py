@@ -147,8 +147,7 @@ def test_what_a_later_call_saves_is_not_saved_yet_at_an_earlier_one() -> None:
 
 
 def test_what_the_selected_object_came_from_is_drawn_too() -> None:
-    rows = chain(500)
-    kept = by_row(graph_row(rows, selected="o200"), "call")
+    kept = by_row(graph_row(chain(500), selected="o200"), "call")
     assert {f"c{n}" for n in range(201 - ANCESTORS, 201)} <= {*kept}
     assert {"c500", "c480"} <= {*kept}
     assert len(kept) <= MOST
