@@ -6,7 +6,6 @@ That nothing runs without a decision of its own is the law of `tests/faults/effe
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,10 +26,11 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal
-from jupyter_toolcall.storage.file_system import DISK, Files
+from jupyter_toolcall.storage.file_system import DISK
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from jupyter_toolcall.tools.tool import Tool
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.faults.disks import Faulty
 from tests.storage.test_copied_notebooks import saved
 
 SENT: list[str] = []
@@ -101,13 +101,6 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 TWO = [("send", {"to": "Ann"}), ("send", {"to": "Ben"})]
 SCRIPT, REPLY = [*TWO, "Done."], [TWO, "Done."]
 """The calls one after the other, and both in one reply."""
-
-
-class ReadOnly(Files):
-    """Files of a disk that cannot be written."""
-
-    def lock(self, path: Path) -> Any:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
 def cells_of(notebook: Path, files: Any = DISK) -> Cells:
@@ -183,7 +176,7 @@ LOST = {"deleted": None, "replaced": b"k" * 32, "empty": b""}
 def out_of_reach(notebook: Path, how: str) -> Cells:
     """Return a new kernel of a notebook whose record is out of its reach."""
     if how == "read-only":
-        return cells_of(notebook, ReadOnly())
+        return cells_of(notebook, Faulty(errno.EROFS, "lock"))
     if how == "another kernel":
         run(cells_of(notebook))
         return cells_of(notebook)
@@ -265,7 +258,7 @@ def test_a_new_session_asks_the_model_again_by_its_own_policy(recorded: Path, ho
 
 
 def test_with_no_record_and_no_writable_disk_the_cell_runs_and_says_so(notebook: Path) -> None:
-    cells = cells_of(notebook, ReadOnly())
+    cells = cells_of(notebook, Faulty(errno.EROFS, "lock"))
     assert run(cells).text == "Done."
     assert [note[:33] for note in cells.notes()] == ["This session is not kept on disk:"]
 

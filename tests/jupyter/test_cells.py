@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.schemes.messages import Reply, Request
-from jupyter_toolcall.storage.file_system import File, Files
+from tests.faults.disks import Faulty
 
 
 @dataclass
@@ -436,42 +435,21 @@ def test_a_session_that_rests_on_disk_is_told_before_its_cell_runs(
 
 
 def test_a_full_disk_refuses_the_call_and_is_noted_meanwhile(kernel: Kernel, notebook: str) -> None:
-    full = Full()
-    kernel.cells = Cells(notebook, files=full)
+    disk = Faulty()
+    kernel.cells = Cells(notebook, files=disk)
     session = kernel.run(OPEN)
-    full.room = 0
+    disk.raises(errno.ENOSPC, "append")
     with pytest.raises(NotKept, match="the disk is full; the call did not run"):
         session.decide("call_1")
     assert [call.status for call in session.calls] == ["proposed"]
     session.decide("call_1", "reject").run()
     for _ in range(2):
         assert [note[:16] for note in kernel.cells.notes()] == ["Not on disk sinc"]
-    full.room = 1 << 20
+    disk.raises(0)
     assert kernel.cells.notes() == []
     kernel.cells.close()
     kernel.cells = Cells(notebook)
     assert kernel.run(OPEN).calls[0].status == "rejected"
-
-
-@dataclass
-class Full(Files):
-    """This machine's files, on a disk with so much room."""
-
-    room: int = 1 << 20
-
-    def open(self, path: Path) -> File:
-        return FullFile(path, self)
-
-
-class FullFile(File):
-    def __init__(self, path: Path, disk: Full) -> None:
-        super().__init__(path)
-        self.disk = disk
-
-    def append(self, data: bytes) -> int:
-        if not self.disk.room:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return super().append(data)
 
 
 def prompts(session: Session) -> list[str]:
