@@ -24,14 +24,13 @@ from jupyter_toolcall.core.errors import CallError, UsageError
 from jupyter_toolcall.core.events import Decision, Finished
 from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.tools.running_tool import (
     InputRequest,
     InputRequired,
     OutcomeUnknown,
     report_progress,
 )
-from tests.example_tools import run_calls
+from tests.example_tools import panel_of, run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -468,14 +467,6 @@ def test_an_unknown_outcome_of_one_waits_for_a_person_and_the_others_follow() ->
 
 
 # -- the panel --------------------------------------------------------------------------------
-
-
-def panel_of(session: Session) -> tuple[PanelController, list[Any]]:
-    """Return what runs a panel, and what it sends there."""
-    shown = list[Any]()
-    controller = PanelController(session, shown.append)
-    controller.greet()
-    return controller, shown
 
 
 def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:

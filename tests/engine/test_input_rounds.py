@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
 )
 from jupyter_toolcall.view.view_rows import all_rows
-from tests.example_tools import results, run_calls
+from tests.example_tools import panel_of, results, run_calls
 
 TEXT = {"type": "string", "minLength": 1}
 GUESTS = {"type": "integer", "default": 2, "minimum": 1}
@@ -283,8 +283,7 @@ def test_the_rows_of_a_call_have_its_questions_and_then_its_answers(restaurant: 
 
 
 def test_a_panel_answers_by_question_and_is_refused_at_the_field(restaurant: Restaurant) -> None:
-    sent: list[Any] = []
-    controller = PanelController(restaurant.asked(), sent.append)
+    controller, sent = panel_of(restaurant.asked())
     digest = all_rows(controller.session.cursor, "").calls[0].approval_digest
     answer = {"type": "answer", "call": "call_1", "approval_digest": digest}
     controller.receive({**answer, "result": {"who": {"guests": 3}}})

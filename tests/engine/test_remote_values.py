@@ -22,10 +22,10 @@ from jupyter_toolcall.core.errors import Absent, Lost
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.dask_executor import DaskExecutor
-from jupyter_toolcall.view.contract import Displayed, Notice, Refused
+from jupyter_toolcall.view.contract import Displayed, Refused
 from jupyter_toolcall.view.contract_rows import ObjectRow
 from tests.engine.killed_workers import KILLED
-from tests.example_tools import run_calls
+from tests.example_tools import panel_of, run_calls
 
 pytestmark = KILLED
 STAY, ROWS = 10_000, 5_000
@@ -292,14 +292,6 @@ def test_a_cell_says_which_output_is_lost(
     assert line.startswith(
         "toolchat: the variable table is not set: the DataFrame that call_1 made is lost with its "
     )
-
-
-def panel_of(done: Session) -> tuple[PanelController, list[Notice]]:
-    """Return what runs a panel, and what it sends there."""
-    sent = list[Notice]()
-    controller = PanelController(done, sent.append)
-    controller.receive({"type": "hello"})
-    return controller, sent
 
 
 def row(controller: PanelController, name: str) -> ObjectRow:

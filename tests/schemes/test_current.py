@@ -366,7 +366,9 @@ def test_a_text_that_looks_like_a_name_stays_a_text() -> None:
         ({"files": ["$folder"]}, "Directory#1 is a Directory, not a File"),
     ],
 )
-def test_a_name_that_does_not_fit_is_answered_with_what_does(given: Any, said: str) -> None:
+def test_a_name_that_was_never_given_is_answered_with_those_that_were(
+    given: Any, said: str
+) -> None:
     assert said in called(*FILES, ("Container_with_files", given))
 
 

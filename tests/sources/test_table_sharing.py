@@ -16,13 +16,12 @@ from pydantic import BaseModel
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Request
 from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.tools.table_classes import AnyTable
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.toolsets import tables
-from tests.example_tools import last_question
+from tests.example_tools import last_question, panel_of
 from tests.sources.tables import ENGINES, call, called, failure, rows, table, tools
 
 CANARY = "canary-7391"
@@ -308,12 +307,7 @@ def test_a_look_says_which_columns_are_withheld() -> None:
 
 def rows_of(session: Session) -> list[Any]:
     """The rows of the calls as a panel gets them."""
-    notices: list[Any] = []
-    controller = PanelController(session, notices.append)
-    controller.receive({"type": "hello"})
-    controller.apply_commands()
-    (whole,) = [each for each in notices if each.type == "whole"]
-    return [*whole.rows.calls]
+    return [*panel_of(session)[1][0].rows.calls]
 
 
 def shop(toolbox: Toolbox, *call: Any, approve: Literal["all", "none"] = "all") -> Session:
