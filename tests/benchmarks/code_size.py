@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 427,
     "all": 38_839,
     "Python files": 255,
-    "Python tests": 49_962,
+    "Python tests": 49_514,
     "TypeScript": 12_210,
 }
 """Of each row, how many lines of code, files or lines there may be."""
