@@ -13,6 +13,8 @@ SOURCES := $(PACKAGE) $(FRONT_END)
 # Node from the PATH where it is new enough, else from the Python package; one for every recipe that needs it.
 export PATH := $(CURDIR)/$(VENV)/node:$(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Each of many processes would compile all modules, where an image forbids to keep them compiled.
+export PYTHONDONTWRITEBYTECODE :=
 
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
@@ -98,7 +100,7 @@ HANGS := -o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 test-py: $(VENV)/.dev labextension/node_modules/.package-lock.json chromium
 	$(BIN)/python -m pytest $(HANGS) -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder -m "not e2e and not long"
 	# In processes of their own: the browser's driver keeps an event loop running in them.
-	$(BIN)/python -m pytest $(HANGS) -n 2 --dist loadfile -m "e2e and not long"
+	$(BIN)/python -m pytest $(HANGS) -n 2 --dist loadfile -m "e2e and not long" tests/e2e
 
 .PHONY: test-long
 test-long: $(VENV)/.dev $(VENV)/.docs labextension/node_modules/.package-lock.json chromium

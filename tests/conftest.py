@@ -56,7 +56,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     # No garbage collection looks at the modules again: that took a fifth of the tests' time.
     gc.enable()
-    gc.collect()
     gc.freeze()
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import ModelError
+from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.kitchen import Oven, Plate, Potato, Sink, kitchen
 from jupyter_toolcall.schemes.messages import Result, Results
 
@@ -36,6 +37,14 @@ def notes_of(session: Session) -> list[str]:
 def prints_of(session: Session) -> list[str]:
     """Return what calls printed, in the order in which they ended."""
     return [entry.meta["prints"] for entry in session.journal if "prints" in entry.meta]
+
+
+def panel_of(session: Session) -> tuple[PanelController, list[Any]]:
+    """Return what runs a panel of a session, and the notices that it sent and sends there."""
+    notices = list[Any]()
+    controller = PanelController(session, notices.append)
+    controller.greet()
+    return controller, notices
 
 
 # -- books --------------------------------------------------------------------------------

@@ -6,14 +6,16 @@ Each takes a second of a processor to start otherwise, and nearly all of that is
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import multiprocessing
 import os
+import runpy
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from multiprocessing import spawn
+from multiprocessing import forkserver, spawn
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -22,9 +24,13 @@ import pytest
 CONTEXT: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 LAUNCHER = "ipykernel_launcher"
 IMPORTED = (
-    *("ipykernel.kernelapp", "ipykernel.zmqshell", "IPython.core.completer", "pandas"),
+    *("ipykernel.kernelapp", "ipykernel.zmqshell", "ipykernel.debugger", "pandas", "pygraphviz"),
+    *("IPython.core.completer", "IPython.core.debugger", "IPython.core.completerlib", "sqlite3"),
+    *("IPython.core.magics.extension", "IPython.extensions.storemagic"),
+    *("jupyter_toolcall.jupyter.serve_command", "jupyter_toolcall.jupyter.completion"),
     *("jupyter_toolcall.kitchen", "jupyter_toolcall.session", "jupyter_toolcall.jupyter.notebook"),
-    *("jupyter_toolcall.models.scripted", "jupyter_toolcall.teaching", "distributed", __name__),
+    *("jupyter_toolcall.models.scripted", "jupyter_toolcall.teaching.magic_commands"),
+    *("distributed", "tornado.platform.asyncio", __name__),
 )
 
 
@@ -60,7 +66,8 @@ class ForkedKernel:
         return self.poll()
 
     def send_signal(self, number: int) -> None:
-        os.kill(self.pid, number)
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
 
 def _copied(stream: Any, default: int) -> Connection:
@@ -84,6 +91,8 @@ def _run(
     started: Connection,
 ) -> None:
     """Become the kernel that a command starts."""
+    # No garbage collection of the kernel looks at the modules: the last one took half a second.
+    gc.freeze()
     os.setsid()
     started.send_bytes(b"started")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -120,3 +129,13 @@ def fork_kernels(patch: pytest.MonkeyPatch) -> None:
     if sys.platform == "linux":
         CONTEXT.set_forkserver_preload([*IMPORTED])
         patch.setattr("jupyter_client.launcher.Popen", start)
+
+
+def run_module() -> None:
+    """Run the module that `sys.argv` names, as `python -m` does; its kernels are forked."""
+    sys.argv.pop(0)
+    with pytest.MonkeyPatch.context() as patch:
+        fork_kernels(patch)
+        # The modules are imported while the program starts.
+        forkserver.ensure_running()
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

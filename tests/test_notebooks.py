@@ -152,8 +152,7 @@ def test_a_hidden_output_shows_one_line_that_gives_nothing_away(name: str) -> No
         # What a check says of an empty attempt gives nothing away.
         if _is_folded(cell) and "%toolchat check" not in cell.source:
             # JupyterLab shows the first line of the first output, of an SVG its code.
-            first = cell.outputs[0]
-            line = str(first.get("text", "<")).strip().splitlines()[0]
+            line = str(cell.outputs[0].get("text", "<")).strip().splitlines()[0]
             assert not re.search(r"[<\d\[]", line), cell.source
 
 
@@ -260,8 +259,7 @@ def test_a_file_says_what_executing_it_says(twice: Twice) -> None:
 @pytest.mark.parametrize("name", executed(each_time=(FIRST, REPLAYING)))
 def test_the_sessions_of_a_file_come_out_again_without_a_network(name: str) -> None:
     path = ROOT / "notebooks" / name
-    found = verify(path)
-    assert not found.divergence
+    assert not verify(path).divergence
     assert len(saved_sessions(path)) > 1
 
 

@@ -122,9 +122,7 @@ def test_the_model_that_is_written_down_on_the_page_does_what_it_says(teacher: T
     assert session.verify()
 
 
-def test_a_script_cleans_a_table_under_the_scheme_that_a_cell_has_by_default(
-    teacher: Teacher,
-) -> None:
+def test_a_script_cleans_a_table_under_the_default_scheme_of_a_cell(teacher: Teacher) -> None:
     pandas = pytest.importorskip("pandas")
 
     def without_gaps(table: Any) -> Any:

@@ -17,14 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.file_system import Files
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.storage.value_store import ValueFolder
-from tests.benchmarks.workload import RAN, Counting, Number, Spent, begin, follow, spent, steps
+from tests.benchmarks.workload import RAN, Counting, Number, Spent, follow, graph, spent, steps
 
 CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 DEPENDENT = max(CALLS // 100, 1)
@@ -52,20 +51,6 @@ def written(folder: Path, files: Files) -> Iterator[tuple[Journal, Path]]:
     kept = open_journal(path, signer(folder), files)
     yield kept.journal, path
     kept.close()
-
-
-def graph(dependent: range, journal: Journal | None = None) -> Session:
-    """Return a session in which these calls follow one another, and the others do too."""
-    script: list[Any] = []
-    last = {True: 0, False: 0}
-    for call in range(CALLS):
-        mine = call in dependent
-        named = {"before": f"Number#{last[mine]}"} if last[mine] else {}
-        script.append(("follow" if named else "begin", {**named, "number": call}))
-        last[mine] = call + 1
-    model = Scripted([*script, "done"])
-    box = Toolbox(begin, follow)
-    return Session(box, model, scheme="flat", approve="all", journal=journal).ask("go").run()
 
 
 def by_hand(folder: Path, size: int, syncs: int) -> Spent:
@@ -115,7 +100,7 @@ def edits(folder: Path) -> None:
         for place in ("memory", "disk"):
             files = Counting()
             with written(folder, files) as (journal, _):
-                session = graph(dependent, journal if place == "disk" else None)
+                session = graph(CALLS, dependent, journal if place == "disk" else None)
                 files.syncs = 0
                 RAN.clear()
                 took = spent(lambda s=session: s.edit(s.calls[at], number=-7).run())  # type: ignore[misc]
@@ -132,7 +117,7 @@ def edits(folder: Path) -> None:
 
 def switches() -> None:
     """Go to each branch of a session by its name, which lists all of them."""
-    session = graph(range(CALLS // 2, CALLS // 2 + DEPENDENT + 1))
+    session = graph(CALLS, range(CALLS // 2, CALLS // 2 + DEPENDENT + 1))
     head = session.head
     for number in range(BRANCHES - 1):
         session.checkout(head)

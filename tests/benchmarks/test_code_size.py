@@ -67,9 +67,7 @@ def test_each_file_counts_once_and_only_its_lines_of_code(project: Path) -> None
         ("labextension/src/index.ts", "TypeScript"),
     ],
 )
-def test_it_fails_above_a_limit_and_says_where_and_by_how_much(
-    project: Path, name: str, row: str
-) -> None:
+def test_it_fails_above_a_limit_and_says_by_how_much(project: Path, name: str, row: str) -> None:
     path = project / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("1\n" * (code_size.LIMITS[row] + 7))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.file_system import File, Files
 
 
@@ -69,6 +70,19 @@ class _Counted(File):
     def sync(self) -> None:
         self._files.syncs += 1
         super().sync()
+
+
+def graph(count: int, dependent: range, journal: Journal | None = None) -> Session:
+    """Return a session in which these calls follow one another, and the others do too."""
+    script: list[Any] = []
+    last = {True: 0, False: 0}
+    for call in range(count):
+        mine = call in dependent
+        named = {"before": f"Number#{last[mine]}"} if last[mine] else {}
+        script.append(("follow" if named else "begin", {**named, "number": call}))
+        last[mine] = call + 1
+    box, model = Toolbox(begin, follow), Scripted([*script, "done"])
+    return Session(box, model, scheme="flat", approve="all", journal=journal).tell("go")
 
 
 def step(x: int) -> int:

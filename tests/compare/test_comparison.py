@@ -380,8 +380,7 @@ def test_an_object_with_another_number_is_the_same_argument_where_it_stands_besi
     first = ("Potato_slice", {"Potato": "Potato#1", "shape": "cubes"})
     later = ("Potato_slice", {"Potato": "Potato#3", "shape": "slices"})
     a = session(with_ids("a", [peel, slices, "Done."]))
-    b = session(with_ids("b", [first, peel, later, "Done."]))
-    compared = b.diff(a)
+    compared = session(with_ids("b", [first, peel, later, "Done."])).diff(a)
     assert [pair.same for pair in compared.calls] == [False, True, True]
     last = compared.calls[-1]
     assert last.left is not None
@@ -434,8 +433,7 @@ def test_tokens_and_cost_are_those_of_requests_that_were_sent_for_a_branch() -> 
 def test_values_that_are_not_at_hand_are_said_to_be_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    main = session()
-    edited(main).save(tmp_path / "s.jsonl")
+    edited(session()).save(tmp_path / "s.jsonl")
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "another machine"))
     again = Session.load(tmp_path / "s.jsonl", Toolbox(Potato), inputs={"potato": Potato()})
     compared = again.diff("main")

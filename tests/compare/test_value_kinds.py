@@ -162,9 +162,7 @@ def test_what_a_call_did_to_a_frame_is_said_in_one_line(
 
 
 @pytest.mark.parametrize("make", [polars_table, arrow_table])
-def test_without_numpy_frames_are_compared_cell_by_cell(
-    make: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_are_compared_without_numpy(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     found = difference(make(SALES), make(SALES | {"price": [0.0, 1.0, 0.0, 2.0]}))
     assert in_a_line(found, CHANGED) == "price: 2 cells filled"
@@ -263,9 +261,7 @@ def test_a_single_column_is_compared_like_a_frame() -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_sample_of_a_large_frame_says_that_it_is_one_and_never_that_nothing_changed(
-    make: Maker,
-) -> None:
+def test_a_sample_of_a_large_frame_says_so_and_never_that_nothing_changed(make: Maker) -> None:
     numbers = [*range(200_000)]
     large = make({"id": numbers, "y": numbers})
     shifted = difference(large, make({"id": numbers, "y": [n + 1 for n in numbers]}))
@@ -576,8 +572,6 @@ def test_of_a_large_value_of_plain_python_a_part_is_compared_and_it_says_so(
         *(("one\ntwo", "one\nthree"), (1, "1"), (None, 1), ([1, 2], [2, 1]), (object(), 1)),
     ],
 )
-def test_a_difference_that_a_notebook_keeps_is_read_as_it_was_written(
-    left: Any, right: Any
-) -> None:
+def test_a_difference_in_a_notebook_is_read_as_it_was_written(left: Any, right: Any) -> None:
     row = difference_row("left right", difference(left, right))
     assert TypeAdapter(DifferenceRow).validate_python(sendable_data(row)) == row

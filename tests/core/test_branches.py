@@ -222,9 +222,7 @@ def test_another_model_names_its_branch(kernel: Kernel) -> None:
 
 
 @given(st.lists(st.text(max_size=80), max_size=4, unique=True))
-def test_names_of_branches_are_short_lines_that_differ_and_find_their_branch(
-    shapes: list[str],
-) -> None:
+def test_names_of_branches_are_short_and_unique_and_find_their_branch(shapes: list[str]) -> None:
     main = session()
     for shape in shapes:
         edited(main, shape)
@@ -502,9 +500,7 @@ def made_of(rows: Rows, branch: BranchRow) -> Mapping[int, tuple[str, str, Any]]
 
 
 @given(steps, st.integers(0, 5))
-def test_the_rows_of_a_branch_and_of_what_it_shares_are_all_its_calls(
-    plan: list[Step], at: int
-) -> None:
+def test_the_rows_of_a_branch_and_its_shared_part_are_its_calls(plan: list[Step], at: int) -> None:
     sessions = [session()]
     for step in plan:
         of = sessions[step.of % len(sessions)]

@@ -284,9 +284,7 @@ def test_what_was_cut_off_runs_as_often_as_a_person_says_also_where_all_runs_aga
 
 
 @pytest.mark.parametrize("approve", ["none", "read-only", "ask", "all"])
-def test_an_idempotent_tool_runs_again_unless_it_or_its_inputs_changed(
-    tmp_path: Path, approve: str
-) -> None:
+def test_an_idempotent_tool_runs_again_unless_changed(tmp_path: Path, approve: str) -> None:
     world = World(tmp_path / "journal.jsonl", idempotent=True).die()
     assert [call.status for call in world.load(inputs={}).run().pending] == ["unknown"]
     assert world.ran == 0

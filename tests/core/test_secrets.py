@@ -455,9 +455,7 @@ def test_an_unchanged_replay_adds_no_entry_and_runs_nothing(
     assert (again.head, len(again.journal), len(got)) == (session.head, count, 1)
 
 
-def test_a_session_variable_with_a_secret_reaches_the_tools_that_read_it_and_nothing_else(
-    canary: str,
-) -> None:
+def test_a_session_variable_with_a_secret_reaches_its_readers_alone(canary: str) -> None:
     got = list[Any]()
 
     def login() -> Changed:
@@ -482,8 +480,7 @@ def test_a_script_reads_a_secret_argument_from_the_environment(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x")
     calls = [("send", {"text": text}) for text in (canary, "s3cr3t-pw-01a", MARKER)]
-    session = run_calls(send, calls=calls)
-    text = session.export(tmp_path / "a.py").read_text()
+    text = run_calls(send, calls=calls).export(tmp_path / "a.py").read_text()
     assert "import os\n" in text
     assert text.count(f'text=os.environ["{NAME}"]') == 1
     # The variable holds more than the password; and what a model wrote is a text.

@@ -140,5 +140,4 @@ def test_no_page_scrolls_sideways(page: Page, site: Path, width: int) -> None:
     assert len(pages) > 40
     for path in pages:
         page.goto(path.as_uri())
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= width, path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -27,6 +27,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 App = Literal["jupyterlab", "notebook"]
+ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -89,7 +90,11 @@ def served(app: App, folder: Path, python: str | Path = sys.executable) -> Itera
     (folder / "data").mkdir()
     _spare_builds(folder / "config")
     place = Place(app, f"http://127.0.0.1:{free_port()}", root)
-    command, env = [str(python), *arguments(place)], environment(folder)
+    env, start = environment(folder), ["-m"]
+    if python == sys.executable:
+        start = ["-c", "from tests.forked_kernels import run_module; run_module()"]
+        env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *sys.path])
+    command = [str(python), *start, *arguments(place)]
     with running(command, folder, env, lambda: answers(f"{place.url}/api/status")):
         yield place
 
@@ -127,7 +132,7 @@ def _spare_builds(config: Path) -> None:
 def arguments(place: Place) -> list[str]:
     """How Python starts the server: no password, for this machine alone."""
     return [
-        *("-m", place.app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *(place.app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         f"--port={place.url.rpartition(':')[2]}",
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",

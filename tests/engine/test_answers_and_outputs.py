@@ -126,9 +126,7 @@ def test_an_answer_is_coerced_to_its_type(returns: Any, saved: Any, answer: Any)
         (int, True, 9, "must be a int, not True"),
     ],
 )
-def test_a_wrong_answer_is_told_and_asked_again(
-    returns: Any, wrong: Any, right: Any, told: str
-) -> None:
+def test_a_wrong_answer_is_asked_for_again(returns: Any, wrong: Any, right: Any, told: str) -> None:
     session, _ = asked({"any": "data"}, returns, wrong, right)
     assert [call.status for call in session.calls] == ["failed", "succeeded"]
     assert told in session.calls[0].error

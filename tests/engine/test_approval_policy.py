@@ -121,9 +121,7 @@ NO_DECISIONS = [
     "policy", [*map(policy_with, NO_DECISIONS), in_a_while, one_by_one, lambda tool, arguments: ""]
 )
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_policy_that_answers_with_no_decision_is_named_and_nothing_runs(
-    policy: Any, jobs: int
-) -> None:
+def test_a_policy_without_a_decision_is_named_and_nothing_runs(policy: Any, jobs: int) -> None:
     calls = [("look", {"at": "x"}), ("look", {"at": "y"})]
     session = Session(BOX, Scripted([calls, "done"]), approve=policy, jobs=jobs, scheme="flat")
     with pytest.raises(UsageError) as raised:
@@ -168,9 +166,7 @@ RULES = [
         ({"amount": 1, "to": "MALLORY"}, "rejected"),
     ],
 )
-def test_a_rule_judges_the_values_that_the_tool_would_get(
-    arguments: dict[str, Any], status: str
-) -> None:
+def test_a_rule_judges_the_values_for_the_tool(arguments: dict[str, Any], status: str) -> None:
     session = run_calls(pay, calls=[("pay", arguments)], approve=RULES)
     assert [call.status for call in session.calls] == [status]
     if status == "rejected":
@@ -190,8 +186,6 @@ def test_a_rule_judges_the_values_that_the_tool_would_get(
         (lambda: Rule("pay", "run", {"to": {"$ref": "http://x/"}}), "is no JSON Schema"),
     ],
 )
-def test_what_is_no_rule_is_refused_where_it_is_written(
-    rule: Callable[[], Rule], told: str
-) -> None:
+def test_what_is_no_rule_is_refused(rule: Callable[[], Rule], told: str) -> None:
     with pytest.raises(UsageError, match=re.escape(told)):
         rule()

@@ -98,9 +98,7 @@ def test_a_call_is_named_by_its_id_its_record_or_the_call_of_the_reply() -> None
         (BURN, "OSError: too wet"),
     ],
 )
-def test_a_call_that_does_not_fit_or_raises_is_a_failure_that_the_model_is_told(
-    call: Any, said: str
-) -> None:
+def test_a_call_that_does_not_fit_or_raises_is_a_reported_failure(call: Any, said: str) -> None:
     session = replied(call)
     made = session.call_tool("call_1")
     assert made.status == "failed"

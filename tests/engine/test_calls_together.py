@@ -24,14 +24,13 @@ from jupyter_toolcall.core.errors import CallError, UsageError
 from jupyter_toolcall.core.events import Decision, Finished
 from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.tools.running_tool import (
     InputRequest,
     InputRequired,
     OutcomeUnknown,
     report_progress,
 )
-from tests.example_tools import run_calls
+from tests.example_tools import panel_of, run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -470,14 +469,6 @@ def test_an_unknown_outcome_of_one_waits_for_a_person_and_the_others_follow() ->
 # -- the panel --------------------------------------------------------------------------------
 
 
-def panel_of(session: Session) -> tuple[PanelController, list[Any]]:
-    """Return what runs a panel, and what it sends there."""
-    shown = list[Any]()
-    controller = PanelController(session, shown.append)
-    controller.greet()
-    return controller, shown
-
-
 def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
     barrier = threading.Barrier(3)
 
@@ -496,8 +487,7 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
     running = [row for row in rows if row.status == "running"]
     assert {row.step for row in running} == {1, 2, 3}
     assert {"file 0", "file 1", "file 2"} & {row.change for row in running}
-    says = [row.says for notice in shown for row in notice.rows.session]
-    assert "Running 3 calls" in says
+    assert "Running 3 calls" in [row.says for notice in shown for row in notice.rows.session]
     assert [row.status for row in rows if row.step == 3][-1] == "succeeded"
 
 
@@ -572,9 +562,7 @@ def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues()
     release.set()
 
 
-def test_what_ended_before_an_interrupt_keeps_its_result_and_what_did_not_begin_is_cancelled() -> (
-    None
-):
+def test_calls_that_ended_before_an_interrupt_keep_results_and_others_are_cancelled() -> None:
     pool = Cancelling(lambda count: 1)
     pool.interrupts_at = 1
     session = interrupted(together(one, calls=ONES, pool=pool)[0])

@@ -286,9 +286,7 @@ def test_under_current_the_object_stays_current_that_a_method_changed_beside_its
 
 
 @pytest.mark.parametrize("dough", [Starter(), Locked(), Moody()], ids=type)
-def test_an_input_that_stays_as_it_is_is_no_news_also_where_copies_differ_or_fail(
-    dough: Dough,
-) -> None:
+def test_an_unchanged_input_is_no_news_also_where_copies_differ_or_fail(dough: Dough) -> None:
     assert play("look", dough)[1] == []
 
 
@@ -333,9 +331,7 @@ def test_a_lock_is_shared_and_the_change_beside_it_is_a_new_object() -> None:
 
 
 @pytest.mark.parametrize("find", [lambda name: MARKS[name], MARKS.get], ids=["own", "method"])
-def test_a_change_of_a_part_that_all_copies_share_is_marked(
-    find: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_a_shared_part_is_marked(find: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Mark, "find", staticmethod(find))
     monkeypatch.setattr(MARKS["tray"], "text", "")
 

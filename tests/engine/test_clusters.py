@@ -70,9 +70,7 @@ def wait(started: str, release: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["client", "executor", "address"])
-def test_a_cluster_is_given_by_its_client_its_executor_or_its_address(
-    client: Client, kind: str
-) -> None:
+def test_a_cluster_is_given_by_client_executor_or_address(client: Client, kind: str) -> None:
     address = address_of(client)
     kinds = {"client": client, "executor": client.get_executor(), "address": f"dask:{address}"}
     done = run_calls(process, in_kernel, executor=kinds[kind], calls=[PROCESS, ("in_kernel", {})])
@@ -131,16 +129,13 @@ def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
     thread = threading.Thread(target=release)
     with worker(scheduler_address, threads=2):
         thread.start()
-        executor = f"dask:{scheduler_address}"
-        done = run_calls(say, calls=[calls], jobs=2, executor=executor)
+        done = run_calls(say, calls=[calls], jobs=2, executor=f"dask:{scheduler_address}")
         thread.join()
     assert {*prints_of(done)} == {f"{text} begins\n{text} ends\n" for text in texts}
     assert len(notes_of(done)) == 2
 
 
-def test_functions_and_objects_that_no_module_has_run_on_dask_and_come_back(
-    client: Client,
-) -> None:
+def test_functions_and_objects_of_no_module_run_on_dask_and_come_back(client: Client) -> None:
     class Box:
         def __init__(self, size: int) -> None:
             self.size = size
@@ -243,9 +238,7 @@ def scheduler_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 
 @pytest.mark.long
-def test_a_worker_without_the_package_runs_nothing_and_says_what_to_install(
-    scheduler_address: str,
-) -> None:
+def test_a_worker_without_the_package_says_what_to_install(scheduler_address: str) -> None:
     without = "import sys; sys.modules['jupyter_toolcall'] = None"
     with worker(scheduler_address, without):
         (call,) = run_calls(process, executor=f"dask:{scheduler_address}", calls=[PROCESS]).calls
@@ -329,9 +322,7 @@ def test_a_call_that_may_run_again_does_so_once_and_says_it(client: Client, tmp_
 
 
 @pytest.mark.long
-def test_the_last_worker_that_is_killed_leaves_no_call_waiting(
-    scheduler_address: str, tmp_path: Path
-) -> None:
+def test_the_last_killed_worker_leaves_no_waiting(scheduler_address: str, tmp_path: Path) -> None:
     path = tmp_path / "effect"
     with worker(scheduler_address):
         done = run_calls(
@@ -460,9 +451,7 @@ def opened(path: str) -> None:
         pass
 
 
-def test_an_interrupt_cancels_a_call_that_waits_for_a_worker(
-    client: Client, tmp_path: Path
-) -> None:
+def test_an_interrupt_cancels_a_call_without_a_worker(client: Client, tmp_path: Path) -> None:
     pipes = [(str(tmp_path / f"started {n}"), str(tmp_path / f"release {n}")) for n in range(2)]
     for pair in pipes:
         for pipe in pair:
@@ -511,8 +500,7 @@ def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unreco
         asked.decide(call, "answer", result="mine").run()
     assert run_calls(process, executor=client, calls=[PROCESS]).calls[0].result
     assert [call.result for call in asked.calls] == ["mine"]
-    ends = [entry for entry in asked.journal if isinstance(entry.event, Finished)]
-    assert len(ends) == 1
+    assert len([entry for entry in asked.journal if isinstance(entry.event, Finished)]) == 1
 
 
 # -- ipyparallel ----------------------------------------------------------------------------------
@@ -526,9 +514,7 @@ def engines() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("kind", ["client", "executor", "view"])
-def test_engines_of_ipyparallel_are_given_by_their_client_or_an_executor(
-    engines: Any, kind: str
-) -> None:
+def test_engines_of_ipyparallel_are_given_by_client_or_executor(engines: Any, kind: str) -> None:
     executor = {
         "client": lambda: engines,
         "executor": engines.executor,
@@ -539,12 +525,9 @@ def test_engines_of_ipyparallel_are_given_by_their_client_or_an_executor(
     assert all(note.endswith("(ipyparallel)") for note in notes_of(done))
 
 
-def test_a_killed_engine_leaves_the_outcome_unknown_and_one_effect(
-    engines: Any, tmp_path: Path
-) -> None:
+def test_a_killed_engine_leaves_one_effect_of_unknown_end(engines: Any, tmp_path: Path) -> None:
     path = tmp_path / "effect"
-    done = run_calls(die, executor=engines, calls=[("die", {"path": str(path)})])
-    (call,) = done.pending
+    (call,) = run_calls(die, executor=engines, calls=[("die", {"path": str(path)})]).pending
     assert call.status == "unknown"
     assert "lost the call: RemoteError: [Engine Exception] EngineError" in call.unknown_reason
     assert path.read_text() == "ran\n"
@@ -590,9 +573,7 @@ def forked_workers(address: str) -> Iterator[None]:
 
 
 @pytest.mark.long
-def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
-    tmp_path: Path,
-) -> None:
+def test_of_200_killed_workers_none_has_an_effect_twice_or_loses_a_result(tmp_path: Path) -> None:
     with (
         scheduler(tmp_path) as (_, address),
         forked_workers(address),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
-from tests.benchmarks.workload import RAN, Counting, begin, follow, step
+from tests.benchmarks.workload import RAN, Counting, graph, step
 
 
 @pytest.fixture
@@ -24,18 +23,6 @@ def files() -> Counting:
 @pytest.fixture
 def journal(tmp_path: Path, files: Counting) -> Journal:
     return open_journal(tmp_path / "journal.jsonl", signer(tmp_path), files).journal
-
-
-def graph(count: int, mine: range, journal: Journal | None = None) -> Session:
-    """Return a session in which the calls of `mine` follow one another, and the others do too."""
-    script: list[Any] = []
-    last = {True: 0, False: 0}
-    for call in range(count):
-        named = {"before": f"Number#{last[call in mine]}"} if last[call in mine] else {}
-        script.append(("follow" if named else "begin", {**named, "number": call}))
-        last[call in mine] = call + 1
-    box, model = Toolbox(begin, follow), Scripted([*script, "done"])
-    return Session(box, model, scheme="flat", approve="all", journal=journal).tell("go")
 
 
 def plain(count: int, journal: Journal | None = None, **options: bool) -> Session:

@@ -215,9 +215,7 @@ def check(session: Session, rows: list[Row]) -> None:
 
 @given(plans)
 @settings(suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-def test_an_edit_runs_what_depends_on_it_and_comes_to_what_a_run_of_everything_does(
-    plan: Any,
-) -> None:
+def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(plan: Any) -> None:
     replies, edits, waits = plan
     calls, script = scripted(replies)
     approve = [*((name, "ask") for name in waits), ("*", "approve")]
@@ -288,8 +286,7 @@ def test_an_edit_adds_lines_for_what_runs_again_and_one_for_each_range_between()
 
 
 def test_a_line_that_repeats_other_entries_than_it_says_is_damage() -> None:
-    edited = chain(9, range(3, 5)).edit("call_4", n=2).run()
-    text = edited.journal.dumps()
+    text = chain(9, range(3, 5)).edit("call_4", n=2).run().journal.dumps()
     lines = [line for line in text.splitlines() if '"repeats"' in line]
     for line in lines:
         data = json.loads(line)

@@ -6,7 +6,6 @@ That nothing runs without a decision of its own is the law of `tests/faults/effe
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,10 +26,11 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Answer, Verdict
 from jupyter_toolcall.storage import signatures as seal
-from jupyter_toolcall.storage.file_system import DISK, Files
+from jupyter_toolcall.storage.file_system import DISK
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from jupyter_toolcall.tools.tool import Tool
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.faults.disks import Faulty
 from tests.storage.test_copied_notebooks import saved
 
 SENT: list[str] = []
@@ -101,13 +101,6 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 TWO = [("send", {"to": "Ann"}), ("send", {"to": "Ben"})]
 SCRIPT, REPLY = [*TWO, "Done."], [TWO, "Done."]
 """The calls one after the other, and both in one reply."""
-
-
-class ReadOnly(Files):
-    """Files of a disk that cannot be written."""
-
-    def lock(self, path: Path) -> Any:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
 def cells_of(notebook: Path, files: Any = DISK) -> Cells:
@@ -183,7 +176,7 @@ LOST = {"deleted": None, "replaced": b"k" * 32, "empty": b""}
 def out_of_reach(notebook: Path, how: str) -> Cells:
     """Return a new kernel of a notebook whose record is out of its reach."""
     if how == "read-only":
-        return cells_of(notebook, ReadOnly())
+        return cells_of(notebook, Faulty(errno.EROFS, "lock"))
     if how == "another kernel":
         run(cells_of(notebook))
         return cells_of(notebook)
@@ -215,9 +208,7 @@ def test_a_recorded_effect_is_not_repeated_because_its_record_is_out_of_reach(
 
 
 @pytest.mark.parametrize("how", LOST)
-def test_a_policy_makes_no_object_again_whose_stored_value_cannot_be_verified(
-    notebook: Path, how: str
-) -> None:
+def test_a_policy_makes_no_object_again_that_is_unverified(notebook: Path, how: str) -> None:
     script = [("writes_letter", {"to": "Ann"}), "Done."]
     first, second = cells_of(notebook), cells_of(notebook)
     for cells in (first, second):
@@ -267,7 +258,7 @@ def test_a_new_session_asks_the_model_again_by_its_own_policy(recorded: Path, ho
 
 
 def test_with_no_record_and_no_writable_disk_the_cell_runs_and_says_so(notebook: Path) -> None:
-    cells = cells_of(notebook, ReadOnly())
+    cells = cells_of(notebook, Faulty(errno.EROFS, "lock"))
     assert run(cells).text == "Done."
     assert [note[:33] for note in cells.notes()] == ["This session is not kept on disk:"]
 
@@ -293,9 +284,7 @@ def test_an_approval_that_is_verified_again_lets_nothing_run_again(notebook: Pat
     assert len(SENT) == 6
 
 
-def test_a_replay_runs_no_call_of_an_unverified_branch_that_ran_on_another_one(
-    notebook: Path,
-) -> None:
+def test_a_replay_runs_no_unverified_call_that_ran_on_another_branch(notebook: Path) -> None:
     lose_key(b"")
     cells = cells_of(notebook)
     unverified = run(cells, script=REPLY).head
@@ -354,9 +343,7 @@ def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> N
 
 
 @given(st.lists(st.text("aAbB09-_éß%cels", max_size=8), unique=True, max_size=8))
-def test_two_sessions_never_share_a_file_even_where_case_is_not_told_apart(
-    names: list[str],
-) -> None:
+def test_two_sessions_never_share_a_file_even_if_case_does_not_count(names: list[str]) -> None:
     files = [journal_file("a.ipynb", name).name for name in names]
     assert len({name.lower() for name in files}) == len(names)
     assert all("/" not in name for name in files)
@@ -430,9 +417,7 @@ def test_a_call_that_ran_in_a_copy_is_asked_about_in_its_notebook(notebook: Path
 # -- keys ---------------------------------------------------------------------------------------
 
 
-def test_an_effect_that_another_key_recorded_is_not_repeated_once_the_first_is_back(
-    notebook: Path,
-) -> None:
+def test_an_effect_of_another_key_is_not_repeated_once_the_first_is_back(notebook: Path) -> None:
     run(cells_of(notebook), approve="ask", script=REPLY)
     OPENED[-1].close()
     first = lose_key()
@@ -452,8 +437,7 @@ def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_
         session.decide(call, "approve")
     session.run().save(path)
     lose_key(b"k" * 32)
-    loaded = Session.load(path, box, Scripted([TWO, "Done."]))
-    loaded.decide_anew("call_1_2", "approve").run()
+    Session.load(path, box, Scripted([TWO, "Done."])).decide_anew("call_1_2", "approve").run()
     assert SENT == ["Ann", "Ben", "Ben"]
 
 
@@ -474,9 +458,7 @@ def unverified(notebook: Path) -> Session:
     return run(cells_of(notebook), script=REPLY)
 
 
-def test_to_keep_all_that_is_recorded_approves_no_call_without_a_result(
-    unverified: Session,
-) -> None:
+def test_to_keep_all_recorded_results_approves_no_other_call(unverified: Session) -> None:
     assert ids(unverified.keep_result("call_1_1", rest=True).run()) == ["call_1_2"]
     assert SENT == ["Ann", "Ben"]
 

@@ -93,9 +93,7 @@ def test_a_reply_of_several_calls_is_over_with_the_last_decision() -> None:
         ("edit", {"arguments": {"report": ""}}, False),
     ],
 )
-def test_what_counts_is_the_end_that_a_person_gives_it(
-    decision: Any, options: Any, ends: bool
-) -> None:
+def test_the_decision_of_a_person_is_what_counts(decision: Any, options: Any, ends: bool) -> None:
     session = opened(SUBMIT, approve="ask").run()
     session = session.decide(session.pending[0].id, decision, **options).run()
     assert is_over(session)

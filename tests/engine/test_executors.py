@@ -115,9 +115,7 @@ def book(day: str) -> str:
 # -- where a tool runs ------------------------------------------------------------------------
 
 
-def test_marked_tools_run_where_their_session_has_an_executor_and_the_others_in_the_kernel() -> (
-    None
-):
+def test_marked_tools_run_on_the_executor_and_the_others_in_the_kernel() -> None:
     calls: Any = [PROCESS, ("in_kernel", {})]
     with ProcessPoolExecutor(1) as pool:
         done = run_calls(process, in_kernel, executor=pool, calls=calls)
@@ -231,15 +229,12 @@ def test_a_killed_worker_leaves_the_outcome_unknown_and_one_effect(tmp_path: Pat
     assert "the worker that ran die was killed" in str(done.requests[-1].request.messages[-1])
 
 
-def test_a_killed_worker_of_an_idempotent_tool_is_replaced_and_the_call_is_repeated_once(
-    tmp_path: Path,
-) -> None:
+def test_a_killed_worker_is_replaced_and_an_idempotent_call_repeated_once(tmp_path: Path) -> None:
     path = tmp_path / "effect"
     calls = [("die_or_again", {"path": str(path)})]
     done = run_calls(die_or_again, executor="processes", calls=calls)
     assert (done.calls[0].status, done.calls[0].result) == ("succeeded", "twice")
-    starts = [entry for entry in done.journal if isinstance(entry.event, Started)]
-    assert len(starts) == 2
+    assert len([entry for entry in done.journal if isinstance(entry.event, Started)]) == 2
     assert notes_of(done) == ["ran again: the worker that ran die_or_again was killed"]
     assert path.read_text() == "ran\nran\n"
 
@@ -455,9 +450,7 @@ def test_a_thread_reports_the_progress_of_its_call() -> None:
 
 
 @pytest.mark.long
-def test_of_two_hundred_killed_workers_none_has_an_effect_twice_or_loses_a_result(
-    tmp_path: Path,
-) -> None:
+def test_of_200_killed_workers_none_has_an_effect_twice_or_loses_a_result(tmp_path: Path) -> None:
     assert_nothing_runs_twice_or_is_lost(
         tmp_path, "processes", 300, 6e-4, {"succeeded", "rejected"}
     )

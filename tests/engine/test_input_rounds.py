@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
 )
 from jupyter_toolcall.view.view_rows import all_rows
-from tests.example_tools import results, run_calls
+from tests.example_tools import panel_of, results, run_calls
 
 TEXT = {"type": "string", "minLength": 1}
 GUESTS = {"type": "integer", "default": 2, "minimum": 1}
@@ -99,9 +99,7 @@ def restaurant() -> Restaurant:
 
 
 @pytest.mark.parametrize("approve", ["all", "ask"])
-def test_a_call_asks_in_rounds_and_the_model_is_told_one_result(
-    restaurant: Restaurant, approve: str
-) -> None:
+def test_a_call_asks_in_rounds_and_has_one_result(restaurant: Restaurant, approve: str) -> None:
     session = restaurant.asked(approve)
     for result in (ADA, YES):
         assert waiting(session) == [("call_1", "input required")]
@@ -131,9 +129,7 @@ def test_an_answer_that_does_not_fit_the_form_is_refused_at_its_field(
     assert (len(session.journal), restaurant.ran) == (count, ["ask Monday"])
 
 
-def test_a_late_a_double_and_a_forged_response_are_refused_with_a_reason(
-    restaurant: Restaurant,
-) -> None:
+def test_late_double_and_forged_responses_are_refused_with_a_reason(restaurant: Restaurant) -> None:
     session = restaurant.asked()
     first = all_rows(session.cursor, "").calls[0].approval_digest
     with pytest.raises(NotYourTurn, match="has changed since it was shown"):
@@ -161,14 +157,11 @@ def test_an_open_round_survives_a_restart_and_is_answered_there(restaurant: Rest
     assert (again.head, waiting(again)) == (session.head, [("call_1", "input required")])
     again.decide("call_1", "answer", result=ADA)
     # The kernel dies before the tool goes on: the next one goes on with the response.
-    last = restaurant.restarted(again).run()
-    assert waiting(last) == [("call_1", "input required")]
+    assert waiting(restaurant.restarted(again).run()) == [("call_1", "input required")]
     assert restaurant.ran == ["ask Monday", "resume 1 accept"]
 
 
-def test_a_kernel_that_dies_while_the_tool_continues_leaves_an_unknown_outcome(
-    restaurant: Restaurant,
-) -> None:
+def test_a_kernel_that_dies_in_a_tool_leaves_an_unknown_outcome(restaurant: Restaurant) -> None:
     session = restaurant.answered(ADA)
     session.cursor.write(Started("call_1"))
     again = restaurant.restarted(session).run()
@@ -259,9 +252,7 @@ def test_a_secret_in_a_response_reaches_the_tool_and_not_the_journal(
     assert "tok-9f8e" not in rows
 
 
-def test_a_session_with_rounds_is_replayed_verified_and_exported(
-    restaurant: Restaurant, tmp_path: Path
-) -> None:
+def test_rounds_are_replayed_verified_and_exported(restaurant: Restaurant, tmp_path: Path) -> None:
     session = restaurant.answered(ADA, YES).run()
     count, ran = len(session.journal), len(restaurant.ran)
     assert session.replay().run().head == session.head
@@ -292,8 +283,7 @@ def test_the_rows_of_a_call_have_its_questions_and_then_its_answers(restaurant: 
 
 
 def test_a_panel_answers_by_question_and_is_refused_at_the_field(restaurant: Restaurant) -> None:
-    sent: list[Any] = []
-    controller = PanelController(restaurant.asked(), sent.append)
+    controller, sent = panel_of(restaurant.asked())
     digest = all_rows(controller.session.cursor, "").calls[0].approval_digest
     answer = {"type": "answer", "call": "call_1", "approval_digest": digest}
     controller.receive({**answer, "result": {"who": {"guests": 3}}})

@@ -217,9 +217,7 @@ chains = st.lists(
 
 
 @given(chains, st.sampled_from("abc"))
-def test_what_is_outdated_is_exactly_what_a_replay_runs(
-    chain: list[tuple[str, list[int]]], edited: str
-) -> None:
+def test_a_replay_runs_all_outdated_calls(chain: list[tuple[str, list[int]]], edited: str) -> None:
     source = "class Thing:\n    def __init__(self, of: list) -> None:\n        self.of = of\n"
     for name in "abc":
         source += (

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_definition
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Request
 from jupyter_toolcall.sources.graphql_tools import from_graphql
+from tests.example_tools import panel_of
 
 SCHEMES = [(scheme, native) for scheme in ("select", "current", "flat") for native in (False, True)]
 STRAWBERRY = "I'm a strawberry!"
@@ -388,9 +388,7 @@ def test_an_answer_is_checked_as_the_value_that_a_name_stands_for() -> None:
         inputs={"numbers": [1, 2], "text": STRAWBERRY},
         approve="none",
     ).tell("Go.")
-    notices: list[Any] = []
-    controller = PanelController(session, notices.append)
-    controller.publish("waiting")
+    controller, notices = panel_of(session)
     digest = notices[0].rows.calls[0].approval_digest
     for name in ("str#1", "list#1"):
         controller.receive(

@@ -22,10 +22,10 @@ from jupyter_toolcall.core.errors import Absent, Lost
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.tools.dask_executor import DaskExecutor
-from jupyter_toolcall.view.contract import Displayed, Notice, Refused
+from jupyter_toolcall.view.contract import Displayed, Refused
 from jupyter_toolcall.view.contract_rows import ObjectRow
 from tests.engine.killed_workers import KILLED
-from tests.example_tools import run_calls
+from tests.example_tools import panel_of, run_calls
 
 pytestmark = KILLED
 STAY, ROWS = 10_000, 5_000
@@ -128,8 +128,7 @@ CHAIN: list[Any] = [
 
 def session(client: Client, calls: list[Any], stay: float = STAY, **options: Any) -> Session:
     """Return a session in which these calls ran, each one in a turn of its own."""
-    executor = DaskExecutor(client, stay=stay)
-    return run_calls(*TOOLS, calls=calls, executor=executor, **options)
+    return run_calls(*TOOLS, calls=calls, executor=DaskExecutor(client, stay=stay), **options)
 
 
 def held(client: Client) -> list[str]:
@@ -164,9 +163,7 @@ def lose(client: Client) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def test_large_results_of_read_only_tools_stay_and_the_next_call_takes_them_there(
-    client: Client,
-) -> None:
+def test_large_read_only_results_stay_and_the_next_call_takes_them_there(client: Client) -> None:
     done = session(client, CHAIN)
     assert [call.error for call in done.calls] == [""] * 3
     assert done.calls[2].result == ROWS * (ROWS - 1)
@@ -240,9 +237,7 @@ def test_calls_that_take_a_lost_value_do_not_run_and_the_session_continues(
     assert done.calls[4].result == 8 * ROWS
 
 
-def test_a_replay_computes_a_lost_value_that_is_another_one_now(
-    client: Client, tmp_path: Path
-) -> None:
+def test_a_replay_computes_a_lost_value_that_changed(client: Client, tmp_path: Path) -> None:
     done = lost(client, tmp_path)
     with pytest.raises(Lost, match=r"lost with its worker, and numbers_once cannot make it again"):
         done.value("DataFrame#1")
@@ -271,9 +266,7 @@ def run_cells(shell: InteractiveShell, client: Client, call: Any, *cells: str, *
         shell.run_cell(cell).raise_error()
 
 
-def test_an_output_that_stays_is_a_variable_of_the_notebook(
-    client: Client, shell: InteractiveShell
-) -> None:
+def test_an_output_that_stays_is_a_variable(client: Client, shell: InteractiveShell) -> None:
     run_cells(shell, client, ("numbers", {"rows": ROWS}), "added = int(table['n'].sum())")
     assert shell.user_ns["added"] == ROWS * (ROWS - 1) // 2
 
@@ -299,14 +292,6 @@ def test_a_cell_says_which_output_is_lost(
     assert line.startswith(
         "toolchat: the variable table is not set: the DataFrame that call_1 made is lost with its "
     )
-
-
-def panel_of(done: Session) -> tuple[PanelController, list[Notice]]:
-    """Return what runs a panel, and what it sends there."""
-    sent = list[Notice]()
-    controller = PanelController(done, sent.append)
-    controller.receive({"type": "hello"})
-    return controller, sent
 
 
 def row(controller: PanelController, name: str) -> ObjectRow:
@@ -441,9 +426,7 @@ def test_a_call_that_waits_for_a_lost_value_is_interrupted_and_the_session_conti
     assert done.calls[2].result == ROWS * (ROWS - 1) // 2
 
 
-def test_the_panel_says_that_computing_a_lost_value_again_was_interrupted(
-    slow: Session, tmp_path: Path
-) -> None:
+def test_the_panel_says_that_recomputing_was_interrupted(slow: Session, tmp_path: Path) -> None:
     controller, sent = panel_of(slow)
     with interrupting(tmp_path):
         open_card(controller, "DataFrame#1")
@@ -456,9 +439,7 @@ def test_the_panel_says_that_computing_a_lost_value_again_was_interrupted(
 # -- what is left of it ----------------------------------------------------------------------------
 
 
-def test_in_a_new_kernel_a_replay_runs_the_read_only_calls_again(
-    client: Client, tmp_path: Path
-) -> None:
+def test_in_a_new_kernel_a_replay_runs_read_only_calls(client: Client, tmp_path: Path) -> None:
     done = session(client, CHAIN)
     done.save(tmp_path / "s.jsonl")
     loaded = Session.load(
@@ -474,9 +455,7 @@ def test_in_a_new_kernel_a_replay_runs_the_read_only_calls_again(
     assert digests(replayed) == digests(done)
 
 
-def test_a_value_behind_a_client_that_was_closed_is_named_with_what_to_do(
-    cluster: LocalCluster,
-) -> None:
+def test_a_value_behind_a_closed_client_is_named_with_what_to_do(cluster: LocalCluster) -> None:
     with Client(cluster, set_as_default=False) as other:
         done = session(other, [CHAIN[0], "There it is.", ("total", {"table": "DataFrame#1"})])
     reason = (

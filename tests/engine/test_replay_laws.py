@@ -361,8 +361,7 @@ def test_an_unchanged_replay_adds_no_entry_and_runs_nothing_from_any_place(plan:
     entries = [entry.id for entry in session.journal.path(session.head)]
     count, BOOK.ran[:] = len(session.journal), []
     for place in [None, *entries, *(call.id for call in session.calls)]:
-        again = run(session.replay(place))
-        assert again.head == session.head
+        assert run(session.replay(place)).head == session.head
     assert len(session.journal) == count
     assert BOOK.ran == []
 
@@ -467,8 +466,7 @@ def elsewhere(plan: Plan, session: Session, shelf: ValueFolder | None, own: bool
     """Return a session as another kernel has it, on this machine or on another."""
     seal = signer(journals_folder())
     loaded = Journal.loads(session.journal.dumps(seal if own else None), seal=seal)
-    again = opened(plan, loaded, shelf=shelf)
-    return again.checkout(session.head)
+    return opened(plan, loaded, shelf=shelf).checkout(session.head)
 
 
 def starts(session: Session, since: int) -> list[Started]:
@@ -503,8 +501,7 @@ def test_in_another_kernel_with_its_values_a_replay_adds_nothing_and_runs_nothin
 @given(plans.map(without_gifts))
 @many
 def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: Plan) -> None:
-    session = play(plan)
-    again = elsewhere(plan, session, None)
+    again = elsewhere(plan, play(plan), None)
     count, BOOK.ran[:] = len(again.journal), []
     run(again.replay())
     assert all(start.approval_digest for start in starts(again, count)), (
@@ -517,9 +514,7 @@ def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: P
 
 @given(plan=plans.map(without_gifts))
 @many
-def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
-    plan: Plan, store: ValueFolder
-) -> None:
+def test_the_record_of_another_machine_allows_nothing(plan: Plan, store: ValueFolder) -> None:
     session = play(plan, store)
     theirs = elsewhere(plan, session, store, own=False)
     assert [call.id for call in theirs.calls] == [call.id for call in session.calls]
@@ -537,9 +532,7 @@ def test_the_record_of_another_machine_allows_nothing_and_finds_no_value(
 
 @given(plans)
 @many
-def test_a_fresh_replay_runs_everything_once_and_what_comes_out_the_same_adds_nothing(
-    plan: Plan,
-) -> None:
+def test_a_fresh_replay_runs_everything_once_and_equal_results_add_nothing(plan: Plan) -> None:
     BOOK.ran[:] = []
     session = play(plan)
     # Nobody is asked again, and what has no known outcome does not run again.
@@ -571,8 +564,7 @@ def test_the_random_sessions_reach_what_they_are_drawn_for() -> None:
 
 
 def test_a_decision_on_a_call_that_does_not_wait_changes_nothing() -> None:
-    plan = Plan("flat", "all", False, 1, ([("Thing_grow", {"by": 1})],), ())
-    session = play(plan)
+    session = play(Plan("flat", "all", False, 1, ([("Thing_grow", {"by": 1})],), ()))
     count = len(session.journal)
     for verdict in DECISIONS:
         with pytest.raises(NotYourTurn, match="call_1"):

@@ -135,9 +135,7 @@ def told(value: Any) -> Any:
         (types.MappingProxyType({"k": Point(1, 2)}), {"k": {"x": 1, "y": 2}}),
     ],
 )
-def test_what_json_can_hold_is_told_as_json_by_itself_and_within_rows(
-    value: Any, data: Any
-) -> None:
+def test_what_json_can_hold_is_told_as_json_also_within_rows(value: Any, data: Any) -> None:
     assert told(value) == {"result": data}
     assert told([{"a": value, "b": 1}]) == {"result": [{"a": data, "b": 1}]}
     assert told({"rows": ({"a": [value]},)}) == {"result": {"rows": [{"a": [data]}]}}
@@ -388,9 +386,7 @@ class Loose(BaseModel):
 
 @given(st.data(), shapes)
 @settings(suppress_health_check=[HealthCheck.too_slow])
-def test_a_result_that_is_told_and_passed_back_as_it_is_told_is_the_same_value(
-    data: Any, shape: Any
-) -> None:
+def test_a_result_that_the_model_passes_back_is_the_same_value(data: Any, shape: Any) -> None:
     cls, values = typed(shape)
     value = data.draw(values)
     came_back: list[Any] = []

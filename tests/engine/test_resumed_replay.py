@@ -114,8 +114,7 @@ def test_what_was_said_otherwise_on_the_new_branch_ends_the_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
-    edited = recorded().edit("call_1", text="hello").run()
-    other = edited.fork("call_3_2").reply("Enough.")
+    other = recorded().edit("call_1", text="hello").run().fork("call_3_2").reply("Enough.")
     other.save(tmp_path / "s.jsonl")
     again = Session.load(tmp_path / "s.jsonl", BOX, nobody, approve="all").run()
     assert (again.text, again.head) == ("Enough.", other.head)

@@ -108,9 +108,7 @@ def test_where_a_tool_failed_is_kept_for_the_person_and_not_sent_to_the_model() 
 
 
 @pytest.mark.parametrize("raises", RAISED)
-def test_a_hostile_object_costs_its_own_preview_and_nothing_else(
-    raises: type[BaseException],
-) -> None:
+def test_a_hostile_object_costs_its_own_preview_alone(raises: type[BaseException]) -> None:
     def make() -> Hostile:
         return Hostile(raises)
 
@@ -460,9 +458,7 @@ def test_an_interrupt_while_a_result_is_kept_costs_that_alone(tmp_path: Path) ->
     assert type(session["Slow#1"]) is Slow
 
 
-def test_a_hold_whose_end_failed_lets_later_interrupts_through(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_hold_that_failed_lets_later_interrupts_through(monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGINT)
 
     def fail(*arguments: object) -> None:

@@ -114,8 +114,7 @@ def test_whatever_a_person_decided_is_verified(verdicts: list[Any]) -> None:
 
 
 def test_which_rule_let_a_call_run_is_no_divergence(tmp_path: Path) -> None:
-    bakery = Bakery()
-    session = bakery.session([Rule("*", "run")])
+    session = Bakery().session([Rule("*", "run")])
     session.save(tmp_path / "s.jsonl")
     tools = [tool for tool in session.cursor.context.toolbox if tool.name != "save"]
     loaded = Session.load(tmp_path / "s.jsonl", Toolbox(*tools), approve="all")

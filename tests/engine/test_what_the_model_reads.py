@@ -125,9 +125,7 @@ def test_no_text_of_an_object_has_an_address_in_memory(make: Callable[[], Any]) 
     st.integers(20, 40),
     st.sampled_from([Flat(), Current(), Native(Flat())]),
 )
-def test_a_result_longer_than_the_limit_is_read_in_parts(
-    value: Any, limit: int, scheme: Scheme
-) -> None:
+def test_a_result_above_the_limit_is_read_in_parts(value: Any, limit: int, scheme: Scheme) -> None:
     whole = value if isinstance(value, str) else readable_json(value)
     offered: list[bool] = []
     script: list[Any] = [("result", {})]
@@ -146,8 +144,7 @@ def test_a_result_longer_than_the_limit_is_read_in_parts(
 
     options: Any = {"scheme": scheme, "approve": "all", "max_result": limit}
     session = Session(Toolbox(result), model, **options).tell("Go.")
-    shown = session.state.calls["call_1"]
-    first, _ = sent_data(shown, session.state, session.toolbox)
+    first, _ = sent_data(session.state.calls["call_1"], session.state, session.toolbox)
     parts = [call.result.partition("… (characters")[0] for call in session.calls[1:]]
     assert "".join([first["result"][:limit], *parts]) == whole
     assert f"{len(whole):,} characters" in first["result"]

@@ -78,9 +78,7 @@ def opened(task: Task, scheme: str, model: Any) -> Session:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", TASKS)
-def test_the_ideal_model_solves_every_task_in_every_scheme_without_a_mistake(
-    name: str, scheme: str
-) -> None:
+def test_the_ideal_model_solves_every_task_in_every_scheme(name: str, scheme: str) -> None:
     task = TASKS[name]
     session = opened(task, scheme, Ideal(task.course)).tell(task.prompt)
     assert {call.status for call in session.calls} == {"succeeded"}
@@ -255,9 +253,7 @@ def test_tokens_by_hand(text: str, count: int) -> None:
 
 
 @given(st.lists(st.text("abAB 12_.{\n", max_size=30), max_size=6))
-def test_never_more_is_served_than_there_is_and_all_of_what_was_sent_before(
-    texts: list[str],
-) -> None:
+def test_the_cache_serves_no_more_than_was_sent_and_all_of_that(texts: list[str]) -> None:
     for text, count in zip(texts, served(texts), strict=True):
         assert count <= tokens(text)
     assert served([*texts, *texts])[len(texts) :] == [tokens(text) for text in texts]
@@ -298,9 +294,7 @@ def test_an_estimate_counts_the_very_requests_that_the_model_saw() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["flat", "native"])
-def test_a_scheme_that_shows_the_same_tools_each_turn_keeps_its_whole_beginning(
-    scheme: str,
-) -> None:
+def test_a_scheme_with_the_same_tools_each_turn_keeps_its_whole_beginning(scheme: str) -> None:
     texts = list(as_sent(heard(TASKS["bread"], scheme)))
     assert all(later.startswith(text) for text, later in pairwise(texts))
 

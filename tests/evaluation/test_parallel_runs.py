@@ -98,9 +98,7 @@ def test_a_task_that_is_no_file_s_is_refused_for_processes() -> None:
     ("options", "expected"),
     [({"jobs": 0}, "jobs: 0"), ({"executor": "thread"}, "Did you mean threads")],
 )
-def test_a_wrong_option_is_refused_before_anything_runs(
-    options: dict[str, Any], expected: str
-) -> None:
+def test_a_wrong_option_is_refused_before_any_run(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
         compare([sum_task()], ["flat"], **options)
 
@@ -124,8 +122,7 @@ def test_after_a_kill_the_runs_that_had_ended_are_not_run_again(
     assert evaluated(path, *options).returncode == -signal.SIGKILL
     kept = {json.loads(line)["run"]["task"] for line in kept_lines(tmp_path)}
     before = len((tmp_path / "log").read_text().split())
-    again = evaluated(path, *options)
-    assert "6/6" in again.stdout
+    assert "6/6" in evaluated(path, *options).stdout
     repeated = {f"sum {n}" for n in (tmp_path / "log").read_text().split()[before:]}
     assert repeated == {f"sum {n}" for n in range(6)} - kept
     assert 0 < len(repeated) < 6
@@ -167,9 +164,7 @@ def test_a_task_that_was_changed_is_run_again(tmp_path: Path) -> None:
     assert len(asked) == 2
 
 
-def test_a_run_on_another_server_is_another_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_server_makes_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = sum_task(outputs={}, plan=(), check=lambda outputs, text: text == "3")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with StandIn([says("3")]) as first, StandIn([says("3")]) as second:
@@ -279,8 +274,7 @@ def test_an_executor_that_takes_no_runs_is_named_before_anything_runs() -> None:
 
 def test_results_are_kept_in_a_folder_and_not_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "results").touch()
-    ran = evaluated(FILE, "--results", str(tmp_path / "results"))
-    (line,) = ran.stderr.splitlines()
+    (line,) = evaluated(FILE, "--results", str(tmp_path / "results")).stderr.splitlines()
     assert line == f"toolcall: {tmp_path / 'results'} is a file; results are kept in a folder"
 
 
@@ -297,9 +291,7 @@ def test_runs_of_other_tasks_stay_in_the_folder_and_are_counted(tmp_path: Path) 
     assert len((tmp_path / "results" / "runs.jsonl").read_text().splitlines()) == 8
 
 
-def test_a_scheduler_that_does_not_answer_is_named_in_one_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_silent_scheduler_is_named_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["eval", str(FILE), "--executor", "dask:tcp://127.0.0.1:9"]
     assert cli.main(words) != 0
     (line,) = capsys.readouterr().err.splitlines()

@@ -322,9 +322,7 @@ tools = [add]
 
 
 @pytest.mark.parametrize(("source", "why"), UNWRITTEN.values(), ids=UNWRITTEN)
-def test_what_cannot_be_written_is_said_and_its_result_is_data(
-    source: str, why: str, module: Any
-) -> None:
+def test_what_cannot_be_written_is_named_as_data(source: str, why: str, module: Any) -> None:
     text = text_of(played(module(source).tools, [("add", {"a": 4}), ("add", {"a": 4})]))
     assert f"1 add(a=4) does not run here: {why}." in said(text)
     assert "def " not in text
@@ -357,9 +355,7 @@ def test_a_function_whose_file_was_edited_since_is_never_another_one(
     ],
     ids=["functions", "closures"],
 )
-def test_functions_of_two_modules_with_one_name_are_not_mixed_up(
-    source: str, head: str, module: Any
-) -> None:
+def test_functions_of_one_name_are_not_mixed_up(source: str, head: str, module: Any) -> None:
     one, two = (module(source.format(number), head).add for number in (1, 100))
     two.__name__ = "take"
     text = text_of(played([one, two], [("add", {"a": 4}), ("take", {"a": 4})]))
@@ -404,8 +400,7 @@ def test_a_function_that_a_later_cell_defines_again_is_the_one_of_its_cell(shell
         )
         shell.run_cell(f"add_{by}, helper_{by} = add, helper", store_history=True)
         tools = [shell.user_ns["add"]]
-        session = played(tools, [("add", {"a": 4})])
-        text = text_of(session)
+        text = text_of(played(tools, [("add", {"a": 4})]))
         assert f"by={by}" in text
     assert "helper_" not in text
 

@@ -51,9 +51,7 @@ def home(held: FileSession, folder: Path, to: str = "py") -> Path:
 
 @pytest.mark.filterwarnings("ignore:The 'convert_dates' keyword")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_every_session_of_a_tutorial_goes_home_from_its_file_alone(
-    path: Path, tmp_path: Path
-) -> None:
+def test_each_session_of_a_tutorial_goes_home_from_its_file(path: Path, tmp_path: Path) -> None:
     held = sessions_in(path)
     assert held
     for each in held:

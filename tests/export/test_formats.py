@@ -43,9 +43,7 @@ def session() -> Session:
 
 
 @pytest.mark.parametrize("name", [*FORMATS, "htm", "gv"])
-def test_a_file_is_of_the_format_that_its_ending_says(
-    session: Session, tmp_path: Path, name: str
-) -> None:
+def test_the_ending_of_a_file_says_its_format(session: Session, tmp_path: Path, name: str) -> None:
     known = {"htm": "html", "gv": "dot", "messages": "messages"}.get(name, name)
     ending = "messages.json" if name == "messages" else name
     path = session.export(tmp_path / f"Fries.{ending.upper()}")

@@ -182,8 +182,7 @@ def test_prompts_stand_above_the_calls_that_they_led_to() -> None:
 def test_a_value_that_a_model_wrote_down_is_its_own_word() -> None:
     script = Scripted([("Potato_peel", {}), ("save", {"verdict": 'good "so"', "size": 3})])
     options: dict[str, Any] = {"inputs": {"p": Potato()}, "outputs": {"verdict": str, "size": int}}
-    session = fries_session(script, "flat", **options).tell("Judge it.")
-    why = session.why("verdict")
+    why = fries_session(script, "flat", **options).tell("Judge it.").why("verdict")
     first = str(why).splitlines()[0]
     assert first == "verdict is 'good \"so\"': a value that the model wrote down itself"
     assert "2 save handed it over as verdict" in str(why)
@@ -218,9 +217,7 @@ def test_a_name_that_there_is_not_is_told_in_one_line_with_the_nearest(
 
 
 @pytest.mark.parametrize("which", ["deps", "users"])
-def test_the_objects_of_a_name_that_there_is_not_are_told_with_the_nearest(
-    session: Session, which: str
-) -> None:
+def test_an_unknown_name_is_reported_with_the_nearest(session: Session, which: str) -> None:
     nearest = r"^there is no object 'potato#2'. Did you mean Potato#2\?$"
     with pytest.raises(UsageError, match=nearest):
         getattr(session, which)("potato#2")

@@ -177,8 +177,7 @@ def use(row: array) -> int:  # type: ignore[type-arg]
 def test_saved_records_are_made_of_their_classes() -> None:
     outputs = {"brush": Brush, "more": list[Brush], "plain": dict[str, int]}
     brush = {"colour": "dark blue", "width": 2}
-    records = {"brush": brush, "more": [brush, {}], "plain": {"a": 1}}
-    model = Scripted([("save", records)])
+    model = Scripted([("save", {"brush": brush, "more": [brush, {}], "plain": {"a": 1}})])
     session = Session(Toolbox(), model, scheme="flat", outputs=outputs).tell("Make them.")
     path = exported(session)
     assert "brush = Brush(colour=Colour.DARK_BLUE, width=2.0)" in path.read_text()

@@ -81,9 +81,7 @@ def taken_home(tmp_path_factory: pytest.TempPathFactory) -> TakeHome:
 
 
 @pytest.mark.parametrize("name", executed(each_time=(FIRST, REPLAYING)))
-def test_every_session_of_a_tutorial_makes_the_same_objects_at_home(
-    name: str, taken_home: TakeHome
-) -> None:
+def test_tutorial_sessions_make_the_same_objects_at_home(name: str, taken_home: TakeHome) -> None:
     folder, said = taken_home(name)
     assert said
     assert [wrong for *_, wrong in said if wrong] == []

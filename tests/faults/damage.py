@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder, open_journal
 from jupyter_toolcall.storage.signatures import signer
-from tests.faults.laws import Broken
+from tests.faults.laws import Broken, broken_by
 from tests.faults.lives import Life, Setting
 from tests.faults.places import data_directory
 from tests.faults.platter import empty
@@ -94,13 +95,6 @@ def run(step: int, names: tuple[str, ...] = TOLD) -> Tally:
             if story.name in names:
                 journal = whole(setting, story)
                 for how, data in damaged(journal, step):
-                    tally.add(f"{story.name}: {how}", _held(journal, data))
+                    tally.add(f"{story.name}: {how}", broken_by(partial(check, journal, data)))
     tally.seconds = cpu() - began
     return tally
-
-
-def _held(journal: Whole, data: bytes) -> list[Broken]:
-    try:
-        return list(check(journal, data))
-    except Exception as error:
-        return [Broken("raised", f"{type(error).__name__}: {error}"[:600])]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from jupyter_toolcall.storage.file_system import File, Files
+from jupyter_toolcall.storage.file_system import DISK, File, Files
 
 
 class Act(Protocol):
@@ -68,3 +70,25 @@ class WatchedFile(File):
 
     def close(self) -> None:
         self.file.close()
+
+
+class Faulty(Watched):
+    """The files of this computer, on a disk that becomes full, broken or read-only."""
+
+    def __init__(self, fault: int = 0, *acts: str) -> None:
+        super().__init__(DISK, self.do)
+        self.raises(fault, *acts)
+        self.fills = False
+        """Whether half of what is appended next fits, and nothing after it."""
+
+    def raises(self, fault: int, *acts: str) -> None:
+        """Let these acts alone raise an error from now on."""
+        self.fault = dict.fromkeys(acts, OSError(fault, os.strerror(fault)))
+
+    def do(self, name: str, do: Callable[[], Any], half: Callable[[], Any] | None = None) -> Any:
+        if name in self.fault:
+            raise self.fault[name]
+        if self.fills and half:
+            self.raises(errno.ENOSPC, name)
+            return half()
+        return do()

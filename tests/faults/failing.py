@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from jupyter_toolcall import Session
@@ -145,14 +146,7 @@ def _each(tally: Tally, setting: Setting, story: Story, number: int, lasting: bo
     for at in range(1, 400):
         for life in (Case.live, Case.die) if lasting else (Case.live,):
             case = Case(setting, story, Fault(number, at, lasting), empty(journals_folder()), [])
-            broken = _held(life, case)
+            broken = laws.broken_by(partial(life, case))
             if not case.fault.struck:
                 return
             tally.add(f"{story.name}: {name} at {at}, {lasting=}, {life.__name__}", broken)
-
-
-def _held(life: Callable[[Case], Iterator[Broken]], case: Case) -> list[Broken]:
-    try:
-        return list(life(case))
-    except Exception as error:
-        return [Broken("raised", f"{type(error).__name__}: {error}"[:600])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jupyter_toolcall.core.events import Replied
@@ -20,6 +20,14 @@ class Broken:
 
     law: str
     how: str
+
+
+def broken_by(laws: Callable[[], Iterable[Broken]]) -> list[Broken]:
+    """Return the laws that did not hold; to raise is one of them."""
+    try:
+        return list(laws())
+    except Exception as error:
+        return [Broken("raised", f"{type(error).__name__}: {error}"[:600])]
 
 
 def kept(text: str) -> Journal:

@@ -81,7 +81,10 @@ def run(cases: int, seed: int) -> Tally:
     chance = random.Random(seed)
     with data_directory():
         for story in STORIES:
-            tally.add(story.name, _ended(Machine(setting, story, empty(journals_folder()), [])))
+            tally.add(
+                story.name,
+                laws.broken_by(Machine(setting, story, empty(journals_folder()), []).live),
+            )
         found = list(_single(setting))
         chance.shuffle(found)
         for number in range(cases):
@@ -89,7 +92,7 @@ def run(cases: int, seed: int) -> Tally:
             machine = Machine(setting, machine.story, _copy(machine.disk), [*machine.notes])
             if number >= len(found):
                 case, machine = _again(case, machine, chance)
-            tally.add(case, _ended(machine))
+            tally.add(case, laws.broken_by(machine.live))
     tally.seconds = cpu() - began
     return tally
 
@@ -123,10 +126,3 @@ def _again(case: str, machine: Machine, chance: random.Random) -> tuple[str, Mac
 
 def _copy(disk: Platter) -> Platter:
     return Platter({*disk.folders}, set(), dict(disk.now), dict(disk.now))
-
-
-def _ended(machine: Machine) -> list[Broken]:
-    try:
-        return list(machine.live())
-    except Exception as error:
-        return [Broken("raised", f"{type(error).__name__}: {error}"[:600])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.kitchen import Potato, Sink
 from jupyter_toolcall.schemes.messages import Reply, Request
-from jupyter_toolcall.storage.file_system import File, Files
+from tests.faults.disks import Faulty
 
 
 @dataclass
@@ -65,8 +64,7 @@ def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) ->
     assert later.state.opened.scheme == "flat"
     kernel.cells.keep(later.decide(later.pending[0], "reject").run())
     kernel.variables["other"] = Scripted([*[""] * 4, ("Potato_peel", {}), "done"])
-    other = kernel.run("-n a -m other --approve all", "Peel.")
-    assert other.calls[-1].status == "succeeded"
+    assert kernel.run("-n a -m other --approve all", "Peel.").calls[-1].status == "succeeded"
 
 
 class Pot:
@@ -153,8 +151,7 @@ def test_a_later_cell_counts_on_the_same_budget(kernel: Kernel, line: str) -> No
     later = kernel.run(line, "Again.")
     assert [call.status for call in later.calls] == ["succeeded", "proposed"]
     kernel.cells.keep(later.decide(later.pending[0], "reject").run())
-    other = kernel.run("-n a --budget calls=9", "Once more.")
-    assert other.calls[-1].status == "succeeded"
+    assert kernel.run("-n a --budget calls=9", "Once more.").calls[-1].status == "succeeded"
 
 
 def test_an_input_that_is_named_again_is_the_same_object_unless_it_changed(kernel: Kernel) -> None:
@@ -177,9 +174,7 @@ def test_an_input_that_is_named_again_is_the_same_object_unless_it_changed(kerne
         ("Peel {SINK}.", r"`SINK`\. Did you mean {sink}\?"),
     ],
 )
-def test_a_mistyped_name_fails_before_anything_runs(
-    kernel: Kernel, text: str, message: str
-) -> None:
+def test_a_mistyped_name_fails_before_any_call(kernel: Kernel, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as failed:
         kernel.run(OPEN, text)
     assert "\n" not in str(failed.value)
@@ -239,9 +234,7 @@ def test_a_policy_that_was_tightened_asks_about_what_the_old_one_allowed(kernel:
 
 
 @pytest.mark.parametrize("text", ["Bearer {held}", "{api_key}"])
-def test_no_secret_is_in_a_prompt(
-    kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prompt_has_no_secret(kernel: Kernel, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_TOKEN", "canary-0123456789")
     kernel.variables |= {"held": "x canary-0123456789 y", "api_key": "short"}
     with pytest.raises(UsageError, match="holds a secret"):
@@ -273,9 +266,7 @@ def test_a_named_session_that_is_not_kept_is_noted_once(kernel: Kernel, tmp_path
     assert known.notes() == []
 
 
-def test_a_note_about_a_journal_is_given_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_on_a_journal_comes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     ours, theirs = Cells("/a.ipynb"), Cells("/a.ipynb")
     for cells in (ours, theirs):
@@ -302,8 +293,7 @@ def test_a_line_without_a_call_is_for_the_one_that_waits(kernel: Kernel) -> None
 
 def test_calls_are_named_by_number_everywhere_and_a_fresh_replay_by_none(kernel: Kernel) -> None:
     kernel.run(f"{OPEN} --approve all")
-    statuses = [call.status for call in kernel.line("replay --fresh").calls]
-    assert statuses == ["succeeded"]
+    assert [call.status for call in kernel.line("replay --fresh").calls] == ["succeeded"]
     for line in ("replay 1", "fork 1", "edit 1 sink=Sink#1"):
         assert kernel.line(line) is not None
     with pytest.raises(UsageError, match="no call '7'"):
@@ -381,9 +371,7 @@ def test_a_later_cell_records_and_another_model_does_not(shelf: Kernel, tmp_path
     assert tape.read_text().count("\n") == 4
 
 
-def test_a_cell_in_a_new_kernel_adds_nothing_to_its_recording(
-    shelf: Kernel, tmp_path: Path
-) -> None:
+def test_a_new_kernel_adds_nothing_to_a_recording(shelf: Kernel, tmp_path: Path) -> None:
     line = f"{ALL} --record one.jsonl"
     shelf.run(line)
     shelf.cells.close()
@@ -447,42 +435,21 @@ def test_a_session_that_rests_on_disk_is_told_before_its_cell_runs(
 
 
 def test_a_full_disk_refuses_the_call_and_is_noted_meanwhile(kernel: Kernel, notebook: str) -> None:
-    full = Full()
-    kernel.cells = Cells(notebook, files=full)
+    disk = Faulty()
+    kernel.cells = Cells(notebook, files=disk)
     session = kernel.run(OPEN)
-    full.room = 0
+    disk.raises(errno.ENOSPC, "append")
     with pytest.raises(NotKept, match="the disk is full; the call did not run"):
         session.decide("call_1")
     assert [call.status for call in session.calls] == ["proposed"]
     session.decide("call_1", "reject").run()
     for _ in range(2):
         assert [note[:16] for note in kernel.cells.notes()] == ["Not on disk sinc"]
-    full.room = 1 << 20
+    disk.raises(0)
     assert kernel.cells.notes() == []
     kernel.cells.close()
     kernel.cells = Cells(notebook)
     assert kernel.run(OPEN).calls[0].status == "rejected"
-
-
-@dataclass
-class Full(Files):
-    """This machine's files, on a disk with so much room."""
-
-    room: int = 1 << 20
-
-    def open(self, path: Path) -> File:
-        return FullFile(path, self)
-
-
-class FullFile(File):
-    def __init__(self, path: Path, disk: Full) -> None:
-        super().__init__(path)
-        self.disk = disk
-
-    def append(self, data: bytes) -> int:
-        if not self.disk.room:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return super().append(data)
 
 
 def prompts(session: Session) -> list[str]:

@@ -91,9 +91,7 @@ SAME: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("arguments", SAME)
-def test_an_edit_that_changes_nothing_approves_and_makes_no_branch(
-    arguments: dict[str, Any],
-) -> None:
+def test_an_edit_of_nothing_approves_and_makes_no_branch(arguments: dict[str, Any]) -> None:
     asked = {"account": LARGEST + 2, "amount": 7, "note": {"a": 1, "b": [True]}}
     session = edited(waiting(asked), arguments).run()
     assert (session.calls[0].status, session.calls[0].edited) == ("succeeded", False)

@@ -199,8 +199,7 @@ def test_the_magics_have_the_options_and_subcommands_of_an_extension() -> None:
     lines = {"": False, "--count": True, "--no-count": False}
     assert {line: parse_options(line).extra["count"] for line in lines} == lines
     assert parse_options("", {"count": True}).extra["count"], "its setting"
-    cells = Cells()
-    assert carry_out(["tally", "so far"], cells, {}) == "0 so far"
+    assert carry_out(["tally", "so far"], Cells(), {}) == "0 so far"
     assert "tally" in subcommands()
     assert "how many" in subcommands_help()
 

@@ -88,18 +88,14 @@ def test_a_server_of_a_file_is_asked_about_before_it_starts_and_then_never_again
 
 
 @pytest.mark.parametrize("answer", ["", "n", "no", "what?"])
-def test_only_a_yes_starts_a_server(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, answer: str
-) -> None:
+def test_only_yes_starts_it(folder: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     answering(monkeypatch, answer)
     with pytest.raises(UsageError, match="was not allowed to start"):
         tools_of(folder)
     assert not Pantry(folder / "log").events
 
 
-def test_a_changed_server_is_asked_about_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_server_is_asked_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = answering(monkeypatch, "y")
     tools_of(folder)
     tools_of(named(folder, {**entry(folder / "log"), "env": {"A": "b"}}))
@@ -151,18 +147,13 @@ def test_a_person_allows_a_server_beforehand(
     assert not questions
 
 
-def test_a_server_of_own_settings_needs_no_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_of_settings_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = answering(monkeypatch, "n")
-    servers = {"pantry": entry(tmp_path / "log")}
-    assert "fill" in tools_of(tmp_path, mcp_servers=servers)
+    assert "fill" in tools_of(tmp_path, mcp_servers={"pantry": entry(tmp_path / "log")})
     assert not questions
 
 
-def test_a_server_of_pyproject_is_asked_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pyproject_server_is_confirmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     questions = answering(monkeypatch, "no")
     lines = (f"{key} = {json.dumps(value)}" for key, value in entry(tmp_path / "log").items())
     text = "\n".join(["[tool.jupyter-toolcall.mcp.pantry]", *lines])

@@ -63,9 +63,7 @@ def answer(session: Session, call: str, result: Any, digest: str | None = None) 
         ("an egg", "an egg", 1),
     ],
 )
-def test_an_answer_is_read_alike_at_any_time(
-    approve: str, result: Any, told: Any, objects: int
-) -> None:
+def test_an_answer_is_read_alike_always(approve: str, result: Any, told: Any, objects: int) -> None:
     session = make(("beat", {"egg": "Egg#1"}), approve=approve, tools=(Egg, beat))
     answered = answer(session, "call_1", result)
     assert answered.calls[0].status == "answered"
@@ -183,8 +181,7 @@ def weigh(egg: Egg) -> int:
 def guessed() -> Session:
     """Return a session of which the second reply was made up of a number that was edited since."""
     calls = [("Egg_boil", {}), ("weigh", {"egg": "$Egg"}), "It weighs 51.", "It weighs something."]
-    inputs = {"egg": Egg(), "other": Egg(8)}
-    session = make(*calls, tools=(Egg, weigh), inputs=inputs)
+    session = make(*calls, tools=(Egg, weigh), inputs={"egg": Egg(), "other": Egg(8)})
     assert session.text == "It weighs 51."
     return session.edit("call_2", egg="Egg#2").run()
 

@@ -303,9 +303,7 @@ def typed(*words: str) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize("line", ["Potato_slice shape=STICKS", "{number} shape=STICKS"])
-def test_a_typed_call_is_a_tool_by_name_or_number(
-    line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_typed_call_has_a_name_or_a_number(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     session = asked()
     number = BOX.names.index("Potato_slice") + 1
     reply_by_input(session, typed(line.format(number=number)))

@@ -163,8 +163,7 @@ def test_without_the_values_a_person_is_asked_again_before_anything_happens(
 
 def test_an_edit_in_a_new_kernel_runs_what_depends_on_it_alone(kernel: Begin) -> None:
     sent(kernel)
-    second = kernel().cell(LINE, "Send it.")
-    edited = second.edit("call_2", by="you").run()
+    edited = kernel().cell(LINE, "Send it.").edit("call_2", by="you").run()
     assert RAN == ["write", "stamp", "send", "stamp"]
     assert [call.tool for call in edited.pending] == ["Post_send"]
     assert edited["Letter#2"] == Letter("hi", ["you"])
@@ -294,8 +293,7 @@ def test_what_is_kept_is_told_and_can_be_forgotten(
     first = kernel()
     first.cell(LINE, "Send it.", YES, YES, YES)
     line(first, "values")
-    said = capsys.readouterr().out
-    assert said.startswith("3 values, 0.0 MB of 1,024.0 MB, in ")
+    assert capsys.readouterr().out.startswith("3 values, 0.0 MB of 1,024.0 MB, in ")
     line(first, "values --forget")
     assert capsys.readouterr().out.startswith("removed 3 values, 0.0 MB; a replay makes again")
     first.ends()

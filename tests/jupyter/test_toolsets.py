@@ -76,9 +76,7 @@ def test_a_cell_says_what_is_shared(printed: Printed, options: str, result: str)
     assert printed(f"{CLEAN} {options}\nClean {{df}}.", look).startswith(result)
 
 
-def test_a_setting_says_what_is_shared_by_a_toolset_of_which_nobody_said_more(
-    printed: Printed,
-) -> None:
+def test_a_setting_says_what_a_toolset_shares_that_nobody_configured(printed: Printed) -> None:
     cells = [
         "%config ToolChat.share = 'schema'\nfrom jupyter_toolcall.toolsets import tables",
         f"{CLEAN}\nClean {{df}}.",
@@ -147,8 +145,7 @@ def test_a_variable_of_the_name_of_a_toolset_wins(printed: Printed) -> None:
         "%%toolchat -m m -t tables --approve all\nGo.",
         "print(_.toolbox.names)",
     ]
-    first = "m = Scripted(['Done.'])"
-    assert printed(first, *cells) == "('count',)\n"
+    assert printed("m = Scripted(['Done.'])", *cells) == "('count',)\n"
 
 
 def test_the_files_of_a_notebook_are_in_its_folder(tmp_path: Path) -> None:

@@ -90,5 +90,4 @@ def test_what_is_wrong_with_an_edit_is_sent_to_translate_and_a_model_reads_it_in
     assert data["reason"] == ["", "fill", ": ", ["", ["", "grams", ": ", problem]]]
     english = "fill: grams: input should be less than or equal to 500"
     assert refused.reason == english
-    done = session.decide(session.pending[0]).run()
-    assert done.calls[1].error == english
+    assert session.decide(session.pending[0]).run().calls[1].error == english

@@ -194,9 +194,7 @@ def test_the_table_escapes_what_comes_from_prompts_and_models() -> None:
         ({"executor": "proceses"}, "Did you mean processes"),
     ],
 )
-def test_a_wrong_argument_is_refused_before_anything_runs(
-    arguments: dict[str, Any], expected: str
-) -> None:
+def test_a_wrong_argument_is_refused_at_once(arguments: dict[str, Any], expected: str) -> None:
     given = {"prompts": ["Pay."], "toolbox": pays, "model": Payer, "scheme": "flat"}
     with pytest.raises(UsageError, match=expected):
         Session.map(**{**given, **arguments})
@@ -354,9 +352,7 @@ def test_threads_are_the_kernels_own_so_sessions_stay_in_it() -> None:
 
 
 @pytest.mark.long
-def test_sessions_on_a_dask_cluster_continue_on_another_worker_after_a_kill(
-    own_folder: Path,
-) -> None:
+def test_sessions_on_dask_continue_on_another_worker_after_a_kill(own_folder: Path) -> None:
     with (
         LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,

@@ -97,9 +97,7 @@ def test_what_a_selection_says_besides_ok_follows_the_results(claude: StandIn) -
 
 
 @pytest.mark.parametrize(("name", "again"), [(NEWEST, True), ("claude-sonnet-4-6", False)])
-def test_a_tool_with_new_arguments_is_defined_again(
-    claude: StandIn, name: str, again: bool
-) -> None:
+def test_a_tool_with_new_arguments_is_redefined(claude: StandIn, name: str, again: bool) -> None:
     claude.turns += [says("a"), says("b"), says("c")]
     other = a_tool("save", "Hand in the plate.", plate="string")
     with claude.model(name) as model:

@@ -231,9 +231,7 @@ def test_the_one_call_that_replies_had_before_is_read_too(openai: StandIn) -> No
 
 @pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_thinking_is_shown_and_goes_back_where_asked_for(
-    openai: StandIn, name: str, keeps: bool
-) -> None:
+def test_thinking_is_shown_and_sent_back_if_needed(openai: StandIn, name: str, keeps: bool) -> None:
     openai.turns.append(says("Yes.", Use("peel"), Think("Hm, ja."), thought_field=name))
     with openai.model(keep_thoughts=keeps) as model:
         reply = model(GO)

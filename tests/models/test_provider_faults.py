@@ -78,8 +78,7 @@ BROKEN_OFF = {
 
 @pytest.mark.parametrize("after", range(10))
 def test_an_error_at_any_place_of_a_stream_is_one_line(api: StandIn, after: int) -> None:
-    turn = says("Peeling.", PEELED, breaks_after=after)
-    problem = problem_of(api, turn)
+    problem = problem_of(api, says("Peeling.", PEELED, breaks_after=after))
     assert BROKEN_OFF[api.name] in problem
     assert AGAIN in problem
 

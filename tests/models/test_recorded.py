@@ -183,8 +183,7 @@ def test_the_body_that_was_sent_is_known_by_its_digest(tmp_path: Path) -> None:
         def body(self, request: Request) -> dict[str, Any]:
             return {"turn": request.turn, "key": CANARY}
 
-    session = Session(Toolbox(), Recording(Adapter(), tmp_path / "a.jsonl"))
-    telling(session, "One.", "Two.")
+    telling(Session(Toolbox(), Recording(Adapter(), tmp_path / "a.jsonl")), "One.", "Two.")
     bodies = [line["body"] for line in lines(tmp_path / "a.jsonl")]
     assert len({*bodies}) == 2
     assert all(re.fullmatch("[0-9a-f]{32}", body) for body in bodies)

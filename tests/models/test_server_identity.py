@@ -37,8 +37,7 @@ def at(server: StandIn) -> OpenAI:
 
 def who(kernel: Kernel, model: Any) -> str:
     """Return the reply to a cell that runs in a new kernel, with the journal of the old one."""
-    restarted = Kernel(Cells(kept=kernel.cells.kept), {"m": model})
-    return restarted.run("-n a -m m", "Who?").text
+    return Kernel(Cells(kept=kernel.cells.kept), {"m": model}).run("-n a -m m", "Who?").text
 
 
 def test_after_a_restart_a_cell_asks_another_server_again(servers: tuple[StandIn, StandIn]) -> None:
@@ -75,8 +74,7 @@ def test_a_price_is_that_of_the_model_whatever_its_settings_are() -> None:
 def test_another_server_is_another_course(servers: tuple[StandIn, StandIn], tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     for _ in range(2):
-        session = Session(Toolbox(), Recording(at(servers[0]), tape)).tell("Who?")
-        assert session.text == "One."
+        assert Session(Toolbox(), Recording(at(servers[0]), tape)).tell("Who?").text == "One."
     with pytest.raises(ModelError, match="turn 1 is of a model at another server"):
         Session(Toolbox(), Recording(at(servers[1]), tape)).tell("Who?")
     # Older recordings have no server.

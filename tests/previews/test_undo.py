@@ -25,9 +25,7 @@ def opened() -> Session:
     return Session(Toolbox(send), Scripted(CALLS), scheme="flat").tell("Write to both.")
 
 
-def test_the_person_who_decided_is_in_the_event_and_at_the_step(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_who_decided_is_in_the_event_and_at_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTERHUB_USER", "anna")
     session = opened().decide("call_1").run()
     (decided,) = (entry for entry in session.journal if isinstance(entry.event, Decided))

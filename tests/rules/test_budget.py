@@ -28,8 +28,7 @@ class Counted:
 
     def __call__(self, request: Any) -> Reply:
         self.asked += 1
-        reply = self.scripted(request)
-        return replace(reply, usage=Usage(900, 100))
+        return replace(self.scripted(request), usage=Usage(900, 100))
 
 
 def opened(budget: Budget, calls: int = 5, name: str = "anthropic:claude-sonnet-5-5") -> Session:

@@ -118,8 +118,7 @@ def test_no_call_that_pages_lead_to_runs_unasked(attack: Attack, effect: str) ->
 def test_a_trusted_tool_does_not_make_a_value_of_a_page_trusted(attack: Attack) -> None:
     PAGES[:] = attack.pages
     reads = attack.calls("plain", "text")[:-1]
-    session = asked(*reads, ("note", {"text": attack.value}))
-    assert waiting(session) == ["note"]
+    assert waiting(asked(*reads, ("note", {"text": attack.value}))) == ["note"]
 
 
 READABLE = ("as it is", "in another case", "spelled", "in full width")
@@ -131,13 +130,10 @@ READABLE = ("as it is", "in another case", "spelled", "in full width")
     [attack for attack in attacks() if attack.name.partition(":")[0] in READABLE],
     ids=lambda attack: attack.name,
 )
-def test_a_value_that_pages_spell_counts_as_theirs_also_where_it_stands_in_the_prompt(
-    attack: Attack,
-) -> None:
+def test_a_value_that_pages_spell_is_theirs_also_if_the_prompt_has_it(attack: Attack) -> None:
     PAGES[:] = attack.pages
     prompt = f"My notes: {attack.value}, and others."
-    session = asked(*attack.calls("note", "text"), prompt=prompt)
-    assert waiting(session) == ["note"]
+    assert waiting(asked(*attack.calls("note", "text"), prompt=prompt)) == ["note"]
 
 
 def test_a_page_that_is_read_in_the_same_reply_led_to_nothing_in_it() -> None:

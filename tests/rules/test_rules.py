@@ -50,8 +50,7 @@ def test_a_rule_that_has_ended_asks_and_says_why(fields: Any, why: str) -> None:
     session = asked(Rule("pay", "run", **fields))
     assert session.calls[0].status == ("proposed" if why else "succeeded")
     assert why in all_rows(session.cursor, "").calls[0].why
-    refused = asked(Rule("pay", "refuse", **fields))
-    assert refused.calls[0].status == "rejected"
+    assert asked(Rule("pay", "refuse", **fields)).calls[0].status == "rejected"
 
 
 @pytest.mark.parametrize(
@@ -69,8 +68,7 @@ def test_a_rule_to_refuse_fits_the_characters_that_look_alike(to: str, is_refuse
 def test_a_value_of_another_type_than_the_tool_declares_is_no_rule_s_to_judge(
     decision: Literal["run", "refuse"],
 ) -> None:
-    rule = Rule("pay", decision, {"amount": {"maximum": 20}})
-    session = asked(rule, amount="5000")
+    session = asked(Rule("pay", decision, {"amount": {"maximum": 20}}), amount="5000")
     assert [call.status for call in session.calls] == ["proposed"]
     assert "cannot judge the type of amount" in all_rows(session.cursor, "").calls[0].why
 
@@ -179,8 +177,7 @@ def test_a_rule_for_what_is_made_from_an_input_fits_its_objects_alone() -> None:
 
 def test_texts_and_numbers_are_never_free() -> None:
     replies = Scripted([("pay", {"to": "#W2378156", "amount": 17}), "Done."])
-    session = Session(BOX, replies, scheme="flat").tell("Pay.")
-    (exact,) = offers(session)
+    (exact,) = offers(Session(BOX, replies, scheme="flat").tell("Pay."))
     assert exact.rule.arguments == {"to": {"const": "#W2378156"}, "amount": {"const": 17}}
 
 
@@ -377,9 +374,7 @@ def test_a_rule_runs_nothing_that_does_not_fit_its_json_schema(schema: Any, valu
 
 
 @given(st.sampled_from(["maximum", "maxLength", "minItems", "maxProperties"]), VALUES)
-def test_a_rule_runs_no_value_of_a_type_that_its_condition_says_nothing_about(
-    word: str, value: Any
-) -> None:
+def test_a_rule_runs_no_value_of_a_type_outside_its_condition(word: str, value: Any) -> None:
     def send(what: Any) -> str:
         """Send anything."""
         return "sent"

@@ -116,6 +116,8 @@ class Clock:
 
 
 USE: Any = ("_use_Container", {"id": "Container#1"})
+STEP: Any = ("Container_with_exec", {"args": ["ls"]})
+DIRECTORY: Any = ("_use_Directory", {"id": "Directory#1"})
 
 
 def work(script: Sequence[Any], **options: Any) -> Session:
@@ -165,7 +167,7 @@ def test_the_tools_are_the_functions_of_the_current_object_and_no_others() -> No
 
 def test_a_scalar_is_a_result_and_the_current_object_stays() -> None:
     script = [
-        ("_use_Directory", {"id": "Directory#1"}),
+        DIRECTORY,
         *(("Directory_is_empty", {}), ("Clock_tick", {}), ("Directory_file", {"path": "b"})),
         *(("File_contents", {}), ("File_size", {}), ("File_size", {})),
     ]
@@ -176,7 +178,7 @@ def test_a_scalar_is_a_result_and_the_current_object_stays() -> None:
 
 
 def test_a_list_of_objects_names_them_and_the_current_object_stays() -> None:
-    script: list[Any] = [("_use_Directory", {"id": "Directory#1"}), ("Directory_all", {})]
+    script: list[Any] = [DIRECTORY, ("Directory_all", {})]
     script += [("Directory_is_empty", {}), ("_use_File", {"id": "File#3"}), ("File_contents", {})]
     assert told(work(script).tell("go"))[1:] == [
         *({"objects": ["File#2", "File#3"]}, {"result": False}),
@@ -193,15 +195,14 @@ def test_a_tool_is_named_by_type_and_function_and_takes_no_receiver() -> None:
 
 
 def test_what_ran_has_its_receiver_so_the_lineage_is_whole() -> None:
-    step = ("Container_with_exec", {"args": ["ls"]})
-    session = work([USE, step, "Well.", step]).tell("go").tell("and now?")
+    session = work([USE, STEP, "Well.", STEP]).tell("go").tell("and now?")
     assert session.calls[2].arguments == {"Container": "Container#2", "args": ["ls"]}
     assert session.deps("Container#3", all=True) == ("Container#2", "Container#1")
 
 
 def test_a_failure_and_a_rejection_leave_the_current_object_as_it_is() -> None:
     look = ("Directory_file", {"path": "nowhere"})
-    script = [("_use_Directory", {"id": "Directory#1"}), look, ("Directory_is_empty", {})]
+    script = [DIRECTORY, look, ("Directory_is_empty", {})]
     session = work(script).tell("go")
     assert [call.status for call in session.calls] == ["succeeded", "failed", "succeeded"]
     waits = work(script, approve=[("Directory_file*", "ask"), ("*", "approve")]).tell("go")
@@ -221,7 +222,7 @@ def test_what_a_person_gives_in_place_of_a_result_is_current_as_a_result_is() ->
 
 
 def test_use_tells_of_the_functions_and_of_the_objects_of_its_type() -> None:
-    session = work([USE, ("Container_with_exec", {"args": ["ls"]})]).tell("go")
+    session = work([USE, STEP]).tell("go")
     shown = next(t for t in session.cursor.request.tools if t.name == "_use_Container")
     first, functions, *objects = shown.description.splitlines()
     assert "Container" in first
@@ -231,7 +232,7 @@ def test_use_tells_of_the_functions_and_of_the_objects_of_its_type() -> None:
 
 
 def test_use_lists_the_newest_of_many_objects_and_takes_the_others_too() -> None:
-    script = [USE, *[("Container_with_exec", {"args": ["ls"]})] * 11]
+    script = [USE, *[STEP] * 11]
     session = work([*script, ("_use_Container", {"id": "Container#2"})]).tell("go")
     shown = next(t for t in session.cursor.request.tools if t.name == "_use_Container")
     listed = [line.split(":")[0] for line in shown.description.splitlines()[2:]]
@@ -245,29 +246,32 @@ def test_use_of_what_is_current_already_does_no_harm() -> None:
     assert told(session)[1:] == [*[{"current": "Directory#2"}] * 2, {"result": False}]
 
 
+def called(*calls: Any, **options: Any) -> str:
+    """Return the error of the last of these calls."""
+    return work(calls, **options).tell("go").calls[-1].error
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"id": "Container#7"}, "there is no object 'Container#7'; objects of that type: Contain"),
         ({"id": "Container#1.log"}, 'the name of a Container: {"id": "Container#1"}'),
         ({"id": "File#1"}, 'File#1 is a File; call _use_File(id: "File#1")'),
-        ({"id": 1}, "a number alone names no object"),
-        ({"id": "1"}, "a number alone names no object"),
+        *(({"id": number}, "a number alone names no object") for number in (1, "1")),
         ({"id": "$base"}, "id: nothing is named $base; there are: no names yet"),
         ({"id": ""}, '_use_Container takes one argument, the name of a Container: {"id": "Contai'),
-        ({}, "_use_Container takes one argument"),
-        ({"name": "Container#1"}, "_use_Container takes one argument"),
+        *((given, "_use_Container takes one argument") for given in ({}, {"name": "Container#1"})),
     ],
 )
 def test_use_answers_a_name_that_does_not_fit_with_what_does(given: Any, said: str) -> None:
-    session = work([("_use_Container", given), ("Container_stdout", {})]).tell("go")
-    assert said in session.calls[0].error
-    assert "there is no current object yet" in session.calls[1].error
+    use = ("_use_Container", given)
+    assert said in called(use)
+    assert "there is no current object yet" in called(use, ("Container_stdout", {}))
 
 
 def test_use_of_a_type_that_has_no_object_is_no_tool() -> None:
-    session = work([("_use_File", {"id": "File#1"})], inputs={"d": Directory()}).tell("go")
-    assert "there is no tool '_use_File'" in session.calls[0].error
+    use = ("_use_File", {"id": "File#1"})
+    assert "there is no tool '_use_File'" in called(use, inputs={"d": Directory()})
 
 
 # -- _saveAs, and names ------------------------------------------------------------------------
@@ -281,26 +285,25 @@ def test_save_as_is_there_always_and_says_what_it_named() -> None:
 
 
 def test_save_as_without_a_current_object_says_how_to_get_one() -> None:
-    session = work([("_saveAs", {"name": "x"})]).tell("go")
-    assert session.calls[0].error == (
+    save = ("_saveAs", {"name": "x"})
+    assert called(save) == (
         '_saveAs: there is no current object yet; begin with _use_Container(id: "Container#1"); '
         "there are: Container#1, Directory#1, File#1"
     )
-    nothing = work([("_saveAs", {"name": "x"})], inputs={}).tell("go")
-    assert "there is no object yet; call a tool that makes one" in nothing.calls[0].error
+    assert "there is no object yet; call a tool that makes one" in called(save, inputs={})
 
 
 @pytest.mark.parametrize("name", ["", "two words", "a-b", "$", "$$a", 3, None, "ключ", "Type#1"])
 def test_save_as_says_which_names_it_takes(name: Any) -> None:
-    session = work([USE, ("_saveAs", {"name": name})]).tell("go")
-    assert "a name of letters (a to z), digits and _" in session.calls[1].error
+    said = "a name of letters (a to z), digits and _"
+    assert said in called(USE, ("_saveAs", {"name": name}))
 
 
 @pytest.mark.parametrize("said", ["base", "$base"])
 @pytest.mark.parametrize("meant", ["base", "$base"])
 def test_a_name_may_be_said_with_its_sign_and_without_it(said: str, meant: str) -> None:
     script = [
-        *(USE, ("_saveAs", {"name": said}), ("Container_with_exec", {"args": ["ls"]})),
+        *(USE, ("_saveAs", {"name": said}), STEP),
         *(("_use_Container", {"id": meant}), ("Container_stdout", {})),
     ]
     session = work(script).tell("go")
@@ -310,15 +313,14 @@ def test_a_name_may_be_said_with_its_sign_and_without_it(said: str, meant: str) 
 
 def test_a_name_that_is_saved_again_stands_for_the_new_object_from_there_on() -> None:
     save = ("_saveAs", {"name": "it"})
-    step = ("Container_with_exec", {"args": ["ls"]})
     back = ("_use_Container", {"id": "$it"})
-    session = work([USE, save, step, back, step, save, step, back]).tell("go")
+    session = work([USE, save, STEP, back, STEP, save, STEP, back]).tell("go")
     assert [told(session)[index]["current"] for index in (3, 7)] == ["Container#1", "Container#3"]
 
 
 FILES: Sequence[Any] = (
     *(("_use_File", {"id": "File#1"}), ("_saveAs", {"name": "readme"})),
-    *(("_use_Directory", {"id": "Directory#1"}), ("_saveAs", {"name": "folder"}), USE),
+    *(DIRECTORY, ("_saveAs", {"name": "folder"}), USE),
 )
 
 
@@ -359,10 +361,7 @@ def test_a_text_that_looks_like_a_name_stays_a_text() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (
-            {"files": ["$nope"]},
-            "nothing is named $nope; there are: $readme is File#1, $folder is D",
-        ),
+        ({"files": ["$nope"]}, "named $nope; there are: $readme is File#1, $folder is Directory#1"),
         ({"files": [], "into": "$nope"}, "nothing is named $nope; there are: $readme is File#1, "),
         ({"files": ["$folder"]}, "Directory#1 is a Directory, not a File"),
     ],
@@ -370,8 +369,7 @@ def test_a_text_that_looks_like_a_name_stays_a_text() -> None:
 def test_a_name_that_was_never_given_is_answered_with_those_that_were(
     given: Any, said: str
 ) -> None:
-    session = work([*FILES, ("Container_with_files", given)]).tell("go")
-    assert said in session.calls[-1].error
+    assert said in called(*FILES, ("Container_with_files", given))
 
 
 def test_save_takes_a_name_too() -> None:
@@ -386,8 +384,7 @@ def test_save_takes_a_name_too() -> None:
 
 
 def test_calls_of_one_turn_run_one_after_the_other_on_what_is_current_by_then() -> None:
-    step = ("Container_with_exec", {"args": ["ls"]})
-    session = work([[USE, step, step, ("_saveAs", {"name": "two"}), USE, step]]).tell("go")
+    session = work([[USE, STEP, STEP, ("_saveAs", {"name": "two"}), USE, STEP]]).tell("go")
     assert [part["current"] for part in told(session)] == [
         *("Container#1", "Container#2", "Container#3", "Container#3", "Container#1"),
         "Container#4",
@@ -397,7 +394,7 @@ def test_calls_of_one_turn_run_one_after_the_other_on_what_is_current_by_then() 
 
 def test_a_tool_of_another_type_never_runs_on_the_wrong_object_and_says_where_to_go() -> None:
     turn = [
-        *(("_use_Directory", {"id": "Directory#1"}), ("Directory_file", {"path": "a"})),
+        *(DIRECTORY, ("Directory_file", {"path": "a"})),
         # Both types have a function `file`.
         *(("Directory_file", {"path": "b"}), ("Container_stdout", {}), ("File_contents", {})),
     ]
@@ -413,8 +410,8 @@ def test_a_tool_of_another_type_never_runs_on_the_wrong_object_and_says_where_to
 
 
 def test_a_tool_of_a_type_that_has_no_object_says_so() -> None:
-    session = work([("empty", {}), ("File_size", {})], inputs={}).tell("go")
-    assert session.calls[1].error.endswith("there is no File yet")
+    error = called(("empty", {}), ("File_size", {}), inputs={})
+    assert error.endswith("there is no File yet")
 
 
 def test_a_receiver_that_is_the_current_object_is_taken() -> None:
@@ -425,9 +422,7 @@ def test_a_receiver_that_is_the_current_object_is_taken() -> None:
 
 
 def test_another_receiver_is_answered_with_the_way_to_it() -> None:
-    step = ("Container_with_exec", {"args": ["ls"]})
-    session = work([USE, step, ("Container_stdout", {"Container": "Container#1"})]).tell("go")
-    assert session.calls[-1].error == (
+    assert called(USE, STEP, ("Container_stdout", {"Container": "Container#1"})) == (
         "Container_stdout runs on the current object, Container#2, so leave Container out; "
         'call _use_Container(id: "Container#1") first'
     )
@@ -473,21 +468,19 @@ def test_an_edit_runs_again_what_it_reaches_and_names_follow() -> None:
 
 def test_a_name_in_what_the_model_said_holds_where_fewer_objects_were_made() -> None:
     script = [
-        *(("_use_Directory", {"id": "Directory#1"}), ("Directory_file", {"path": "a"})),
-        *(("_use_Directory", {"id": "Directory#1"}), ("Directory_file", {"path": "b"})),
+        *(DIRECTORY, ("Directory_file", {"path": "a"})),
+        *(DIRECTORY, ("Directory_file", {"path": "b"})),
         *(("_use_File", {"id": "File#3"}), ("File_contents", {}), USE),
         ("Container_with_files", {"files": ["File#3"]}),
     ]
-    session = work(script).tell("go")
-    edited = session.edit("call_2", path="nowhere").run()
+    edited = work(script).tell("go").edit("call_2", path="nowhere").run()
     assert told(edited)[4] == {"current": "File#3"}
     assert told(edited)[5] == {"result": "BB"}
     assert edited["Container#2"].log[1:] == ("b to nowhere",)
 
 
 def test_a_person_can_edit_the_receiver_too_and_what_runs_is_as_they_wrote_it() -> None:
-    step = ("Container_with_exec", {"args": ["ls"]})
-    session = work([USE, step, step, ("Container_stdout", {})]).tell("go")
+    session = work([USE, STEP, STEP, ("Container_stdout", {})]).tell("go")
     edited = session.edit("call_3", Container="Container#1").run()
     assert edited.deps("Container#3") == ("Container#1",)
     assert told(edited)[3] == {"result": "start\nls"}
@@ -519,7 +512,7 @@ def test_a_tool_of_yours_cannot_have_the_name_of_one_of_the_schemes_own() -> Non
 
 def test_a_result_brings_the_tools_into_view_that_it_makes_callable_each_once() -> None:
     script: list[Any] = [("empty", {}), ("Directory_with_file", {"file": "File#1"})]
-    script += [("_use_File", {"id": "File#1"}), ("_use_Directory", {"id": "Directory#1"})]
+    script += [("_use_File", {"id": "File#1"}), DIRECTORY]
     script += [("Directory_all", {})]
     session = work(script, inputs={"readme": File("readme")}).tell("go")
     functions = [("_use_Directory", *(f"Directory_{n}" for n in ("with_file", "file", "all")))]

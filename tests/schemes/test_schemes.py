@@ -229,8 +229,7 @@ def test_a_replay_of_news_adds_no_entry() -> None:
 
 
 def test_what_is_news_goes_behind_a_prompt_where_no_result_is_due() -> None:
-    first = begun(stir).run()
-    later = again(first, stir_well).ask("Once more.")
+    later = again(begun(stir).run(), stir_well).ask("Once more.")
     texts = [getattr(message, "text", "") for message in later.cursor.request.messages[-2:]]
     assert texts == ["Once more.", NEWS]
 

@@ -163,9 +163,7 @@ def many() -> Toolbox:
     return functions([f"verb{v:02}_the_noun_{n:02}" for n in range(50) for v in range(40)])
 
 
-def test_a_list_of_thousands_of_names_is_one_of_patterns_that_can_be_asked_for(
-    many: Toolbox,
-) -> None:
+def test_a_list_of_thousands_of_names_is_shortened_to_patterns(many: Toolbox) -> None:
     script: list[Any] = [("selectTools", {"tools": ["verb07*", "verb12_the_noun_03"]})]
     script.append(("verb12_the_noun_03", {"x": 1}))
     session = cook(script, many, inputs={}, outputs={}).tell("go")
@@ -234,9 +232,7 @@ NAMES_OF_TOOLS = st.lists(
 
 
 @given(NAMES_OF_TOOLS, st.integers(0, 300))
-def test_each_name_of_a_shortened_list_is_there_by_asking_for_patterns(
-    names: list[str], room: int
-) -> None:
+def test_each_name_of_a_shortened_list_is_found_by_patterns(names: list[str], room: int) -> None:
     names = [*dict.fromkeys(names)]
     listed, asked = shortened(names, room), set[str]()
     while patterns := [each for each in listed if "*" in each]:
@@ -263,8 +259,7 @@ def test_what_is_selected_comes_into_view_and_stays() -> None:
 
 
 def test_every_tool_is_either_in_view_or_can_come_into_view() -> None:
-    session = cook(COURSE[:1]).tell("go")
-    request = session.cursor.request
+    request = cook(COURSE[:1]).tell("go").cursor.request
     shown = {tool.name for tool in request.tools} - {"selectTools", "save"}
     assert shown.isdisjoint(tool.name for tool in request.deferred)
     assert shown | {tool.name for tool in request.deferred} == set(kitchen().names)
@@ -361,8 +356,7 @@ def test_a_script_without_select_tools_still_calls_what_does_not_exist() -> None
 def test_the_receiver_is_named_as_its_type_and_may_be_left_out() -> None:
     session = cook(COURSE[:1]).tell("go")
     peel = next(tool for tool in session.cursor.request.tools if tool.name == "Potato_peel")
-    receiver = peel.parameters["properties"]["Potato"]
-    assert "newest Potato" in receiver["description"]
+    assert "newest Potato" in peel.parameters["properties"]["Potato"]["description"]
     assert "Potato" not in peel.parameters.get("required", ())
 
 
@@ -444,8 +438,7 @@ def test_an_object_has_the_functions_of_the_classes_that_its_own_is_made_from() 
 
 
 def test_save_is_there_where_something_is_to_be_made_and_tells_what() -> None:
-    session = cook([]).ask("go")
-    save = session.cursor.request.tools[1]
+    save = cook([]).ask("go").cursor.request.tools[1]
     assert "- fries (Plate): Fries, on a plate." in save.description
     assert "Fries, on a plate." in save.parameters["properties"]["fries"]["description"]
     assert save.parameters["required"] == ["fries"]

@@ -277,8 +277,7 @@ def test_calls_wait_are_edited_and_refused_like_any_other() -> None:
 
 
 def test_a_call_that_cannot_be_read_may_be_put_right_by_a_person() -> None:
-    broken = OSLO.replace("</parameter>", "")
-    session = weather(broken, "ok", approve="none").tell("go")
+    session = weather(OSLO.replace("</parameter>", ""), "ok", approve="none").tell("go")
     assert session.calls[0].status == "failed"
     edited = session.edit("call_1", city="Rome")
     edited.run()

@@ -357,9 +357,7 @@ PLACES = (
 
 
 @given(st.sampled_from(PLACES), st.sampled_from(["text", "data", "args", "x"]), WORDS)
-def test_what_stands_in_a_call_is_an_argument_or_makes_the_call_wrong(
-    place: str, key: str, value: str
-) -> None:
+def test_text_in_a_call_is_an_argument_or_a_mistake(place: str, key: str, value: str) -> None:
     inside = place.format(json.dumps(key), json.dumps(f"«{value}»").replace("<", "&lt;"))
     for first in ("<tool-call>", BARE):
         [call] = read(f"{first}{inside}</tool-call>")
@@ -406,16 +404,13 @@ SHARDS = st.text("<>/=\"'& tolcarpmen-_![]DAT", max_size=8) | st.sampled_from(
 
 @settings(max_examples=examples(100))
 @given(ARGUMENTS, st.data())
-def test_no_damage_makes_an_answer_of_a_call(
-    arguments: dict[str, Any], data: st.DataObject
-) -> None:
+def test_no_damage_turns_a_call_into_text(arguments: dict[str, Any], data: st.DataObject) -> None:
     whole = written(Call("1", "note", arguments), Call("2", "stop"))
     start = data.draw(st.integers(0, len(whole)))
     end = data.draw(st.integers(start, min(len(whole), start + 40)))
     text = whole[:start] + data.draw(SHARDS) + whole[end:]
     found = read(text)
-    opened = re.search(r"<tool-calls?(?![\w-])", re.sub(r"`<[^`\n<]*`", "", text))
-    assert found or not opened
+    assert found or not re.search(r"<tool-calls?(?![\w-])", re.sub(r"`<[^`\n<]*`", "", text))
 
 
 PIECES = (

@@ -242,8 +242,7 @@ def test_a_session_is_not_copied(take: Callable[[Any], object]) -> None:
 
 
 def test_the_text_is_that_of_the_latest_prompt() -> None:
-    model = Scripted(["one", "", "two", ("make", {"n": 1})])
-    session = Session(BOX, model, scheme="flat")
+    session = Session(BOX, Scripted(["one", "", "two", ("make", {"n": 1})]), scheme="flat")
     empty = "[The reply has no text: the model stopped without one.]"
     assert [session.tell(str(n)).text for n in range(4)] == ["one", empty, "two", ""]
 
@@ -251,9 +250,7 @@ def test_the_text_is_that_of_the_latest_prompt() -> None:
 @pytest.mark.parametrize(
     ("approve", "what"), [("ask", "waits for your approval"), ("read-only", "is rejected")]
 )
-def test_verify_says_of_a_call_that_may_not_run_here_why(
-    approve: str, what: str, path: Path
-) -> None:
+def test_verify_says_why_a_call_may_not_run_here(approve: str, what: str, path: Path) -> None:
     begun(approve="all").save(path)
     assert str(Session.load(path, BOX, approve=approve).verify()) == (
         f"call 2, use {what} here, so it did not run again; "

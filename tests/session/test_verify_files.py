@@ -142,9 +142,7 @@ def test_a_changed_record_is_no_record(lesson: Path) -> None:
     assert "does not fit its own digests" in str(verify(lesson))
 
 
-def test_a_journal_is_held_against_itself(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_journal_is_checked_in_itself(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = {"potato": Potato(), "sink": Sink(), "oven": Oven(), "plate": Plate()}
     session = Session(kitchen(), FRIES, approve="all", inputs=given, outputs={"fries": Plate})
     session.tell("Bake.").save(path := tmp_path / "s.jsonl")
@@ -220,8 +218,7 @@ ACTS = {
 def test_what_a_person_of_this_machine_decided_is_decided_so_again(
     tmp_path: Path, acts: tuple[str, ...]
 ) -> None:
-    path = by_hand(tmp_path / "hand.ipynb", *acts, own=True)
-    found = str(verify(path))
+    found = str(verify(by_hand(tmp_path / "hand.ipynb", *acts, own=True)))
     assert found.startswith("1 session, ")
     assert "by hand" not in found
 

@@ -258,9 +258,7 @@ def test_a_persons_own_arguments_run_as_they_are() -> None:
         ({"a": guarded("b", "1", action="remove")}, ["a", "b"]),
     ],
 )
-def test_the_model_sees_no_parameter_whose_value_is_settled(
-    defaults: dict[str, Any], shown: list[str]
-) -> None:
+def test_the_model_sees_no_settled_parameter(defaults: dict[str, Any], shown: list[str]) -> None:
     schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
     tool = from_definition(definition(defaults, schema))
     assert list(tool.parameters["properties"]) == shown
@@ -554,9 +552,7 @@ def test_a_variable_has_a_prefix_or_none_and_may_have_dots_or_parts(
 @pytest.mark.parametrize(
     "value", [SecretStr("x"), {"a": [SecretStr("x")]}, "sk-1234567890ab", "Bearer sk-1234567890ab"]
 )
-def test_a_variable_that_is_a_secret_is_refused(
-    value: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_variable_is_refused(value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-1234567890ab")
     with pytest.raises(DefinitionError, match=r"variables\.token: this is a secret") as caught:
         from_definition(definition(), variables={"vars.token": value})
@@ -588,8 +584,7 @@ def test_variables_are_names_and_json(variables: Any, said: str) -> None:
 
 
 def test_an_action_is_handed_to_the_person_whatever_the_policy() -> None:
-    tool = from_definition(definition(Q, NAME))
-    session = session_of(tool, says=[("f", {"name": "Ann"})])
+    session = session_of(from_definition(definition(Q, NAME)), says=[("f", {"name": "Ann"})])
     (waiting,) = session.pending
     assert waiting.arguments == {"name": "Ann", **Q}
     session.decide(waiting, "answer", result={"done": True}).run()
@@ -684,10 +679,8 @@ def test_an_edit_of_what_sets_a_variable_runs_what_reads_it_and_nothing_else() -
     ],
 )
 def test_a_result_is_told_after_the_change(result: Any, told: Any) -> None:
-    made = {**SET_LANGUAGE, "result": result}
-    tool = from_definition(made, variables={"before": "de"})
-    session = called(tool, {"language": "en", "message": "Hi"})
-    assert session.calls[0].result == told
+    tool = from_definition({**SET_LANGUAGE, "result": result}, variables={"before": "de"})
+    assert called(tool, {"language": "en", "message": "Hi"}).calls[0].result == told
 
 
 def test_defaults_say_what_a_message_is_in_so_many_words() -> None:

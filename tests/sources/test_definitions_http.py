@@ -181,9 +181,7 @@ def test_json_is_data_and_text_is_text(answer: Answer, result: Any) -> None:
         ),
     ],
 )
-def test_an_answer_of_failure_and_one_that_is_neither_json_nor_text_fail(
-    answer: Answer, said: str
-) -> None:
+def test_a_failure_and_what_is_neither_json_nor_text_fail(answer: Answer, said: str) -> None:
     # The query, which holds arguments, is not quoted.
     assert answered(answer, path="/x?name=secret") == said
 

@@ -123,9 +123,7 @@ def test_a_pipe_and_a_folder_are_no_files(folder: Path) -> None:
         assert called(folder, "write", path=path, text="x").status == "failed"
 
 
-def test_a_name_that_differs_in_case_only_is_refused_with_the_one_that_is_there(
-    folder: Path,
-) -> None:
+def test_a_name_in_another_case_is_refused_with_the_existing_one(folder: Path) -> None:
     call = called(folder, "write", path="Notes.txt", text="x")
     assert call.outcome.message == "Notes.txt differs from notes.txt in case only; use that name"
     call = called(folder, "read", path="Notes.txt")
@@ -142,8 +140,7 @@ def test_sizes_are_capped(folder: Path) -> None:
     assert (len(made["text"]), made["cut"]) == (50_000, "the first 50,000 characters")
     assert called(folder, "read", path="binary").outcome.message == "binary is no text file"
     assert "UTF-8" in called(folder, "read", path="latin.txt").outcome.message
-    call = called(folder, "write", path="much.txt", text="x" * 500_001)
-    assert call.status == "failed"
+    assert called(folder, "write", path="much.txt", text="x" * 500_001).status == "failed"
     assert not (folder / "much.txt").exists()
 
 

@@ -72,9 +72,7 @@ def test_a_long_path_is_shown_by_its_ends(box: Toolbox) -> None:
     assert shown.endswith(".knead(18).knead(19)")
 
 
-def test_an_object_that_is_an_argument_is_asked_for_its_id_once(
-    box: Toolbox, server: Server
-) -> None:
+def test_an_object_in_an_argument_is_asked_for_its_id_once(box: Toolbox, server: Server) -> None:
     script: list[Any] = [("Dough_mixAll", {"others": ["Dough#1", "Dough#1"]}), STORY]
     script += [("Dough_mix", {"with": "Dough#1"}), ("Dough_weight", {})]
     session = tell(box, ("dough", {"flour": "oat"}), ("dough", {}), *script)
@@ -87,9 +85,7 @@ def test_an_object_that_is_an_argument_is_asked_for_its_id_once(
     assert session.deps("Dough#3") == ("Dough#2", "Dough#1")
 
 
-def test_equal_paths_of_two_calls_are_two_objects_that_are_asked_apart(
-    box: Toolbox, server: Server
-) -> None:
+def test_equal_paths_of_two_calls_are_two_objects(box: Toolbox, server: Server) -> None:
     script = [("dough", {}), ("dough", {}), ("Dough_mixAll", {"others": ["Dough#1", "Dough#2"]})]
     session = tell(box, *script, ("Dough_story", {}))
     assert server.queries[:2] == ["{ dough { id } }", "{ dough { id } }"]
@@ -97,9 +93,7 @@ def test_equal_paths_of_two_calls_are_two_objects_that_are_asked_apart(
     assert one.content == two.content != ""
 
 
-def test_an_argument_whose_own_path_needs_ids_is_asked_for_from_the_inside(
-    box: Toolbox, server: Server
-) -> None:
+def test_an_argument_with_ids_is_asked_for_from_the_inside(box: Toolbox, server: Server) -> None:
     mixes = [("Dough_mix", {"Dough": "Dough#1", "with": "$Dough"}) for _ in range(200)]
     session = tell(box, ("dough", {}), *mixes, ("Dough_weight", {}))
     assert session.calls[-1].status == "succeeded"
@@ -132,8 +126,7 @@ def test_enums_input_objects_and_defaults_arrive_as_they_are(box: Toolbox, serve
 def test_a_scalar_of_the_servers_own_takes_any_json(box: Toolbox, server: Server) -> None:
     data = {"a-b": [1, {"c": None}], "": "é\n"}
     script: list[Any] = [("Dough_noted", {"data": value}) for value in (data, "text", 3, [1.5])]
-    session = tell(box, ("dough", {}), *script)
-    assert results(session)[1:] == [data, "text", 3, [1.5]]
+    assert results(tell(box, ("dough", {}), *script))[1:] == [data, "text", 3, [1.5]]
     assert server.requests[0].variables == {"v1": data}
     assert server.queries[0] == "query($v1: JSON!) { dough { noted(data: $v1) } }"
 
@@ -213,9 +206,7 @@ def test_a_mutation_is_sent_once_and_gives_an_object_or_data(
     assert [query.partition("(")[0] for query in mutations] == heads
 
 
-def test_a_mutation_named_as_a_query_field_has_a_name_of_its_own(
-    box: Toolbox, server: Server
-) -> None:
+def test_a_mutation_named_as_a_query_field_is_renamed(box: Toolbox, server: Server) -> None:
     tell(box, ("version", {}), ("Mutation_version", {}))
     assert server.queries == ["{ version }", "mutation { version }"]
 
@@ -299,8 +290,7 @@ def test_wrong_arguments_are_named_with_what_is_allowed(
 @pytest.mark.parametrize("number", [10**400, -(10**400), "1e999", float(2**1023) * 1.5])
 def test_a_number_that_is_no_float_is_refused_and_any_other_arrives(number: Any) -> None:
     sdl = "type Query { half(of: Float): Float }"
-    box = from_graphql(sdl)
-    error = tell(box, ("half", {"of": number})).calls[0].error
+    error = tell(from_graphql(sdl), ("half", {"of": number})).calls[0].error
     fits = isinstance(number, float)
     assert error.startswith("half: of: ") is not fits
     assert ("has no endpoint" in error) is fits
@@ -336,9 +326,7 @@ def test_an_edit_sends_what_depends_on_it_and_nothing_else(box: Toolbox, server:
     assert results(edited)[3:] == ['oat knead{"minutes": 9}', "rye"]
 
 
-def test_a_saved_session_goes_on_in_another_kernel(
-    box: Toolbox, server: Server, tmp_path: Any
-) -> None:
+def test_a_saved_session_continues_elsewhere(box: Toolbox, server: Server, tmp_path: Any) -> None:
     tell(box, ("dough", {}), ("Dough_parts", {})).save(tmp_path / "s.jsonl")
     again = from_graphql(BAKERY, endpoint=server.url)
     script = Scripted(["x", "x", "x", ("Dough_story", {}), "done"])
@@ -395,8 +383,7 @@ def test_a_server_that_says_a_secret_back_is_not_quoted(
 @pytest.mark.parametrize("value", ["${NOT_SET_AT_ALL}", "Bearer $NOT_SET_AT_ALL"])
 def test_a_variable_that_is_not_set_is_named(server: Server, value: str) -> None:
     box = from_graphql(BAKERY, endpoint=server.url, headers={"X-Key": value})
-    session = tell(box, DOUGH, STORY)
-    assert "needs NOT_SET_AT_ALL, which is not set" in session.calls[-1].error
+    assert "needs NOT_SET_AT_ALL, which is not set" in tell(box, DOUGH, STORY).calls[-1].error
     assert server.queries == []
 
 
@@ -404,8 +391,7 @@ def test_a_variable_that_is_not_set_is_named(server: Server, value: str) -> None
 
 
 def test_an_error_has_its_path_and_what_else_is_told_sorted_and_cut(box: Toolbox) -> None:
-    session = tell(box, ("dough", {}), ("Dough_burn", {}), ("Dough_story", {}))
-    said = session.calls[-1].error
+    said = tell(box, ("dough", {}), ("Dough_burn", {}), ("Dough_story", {})).calls[-1].error
     start = 'the oven is on fire (at dough.burn; exitCode: 3; stderr: "hot\\nhotter"; stdout: …xxx'
     assert said.startswith(start)
     assert said.endswith('xash")')

@@ -89,9 +89,7 @@ def test_an_object_that_has_no_id_and_one_that_does_not_exist_are_errors_in_one_
     assert server.queries == []
 
 
-def test_an_id_of_the_server_that_looks_like_a_name_is_sent_as_it_is(
-    box: Toolbox, server: Server
-) -> None:
+def test_an_id_that_looks_like_a_name_is_sent_as_it_is(box: Toolbox, server: Server) -> None:
     session = tell(box, ("addComment", {"subjectId": "USER#12", "body": "Hi"}))
     assert session.calls[0].status == "succeeded"
     assert 'subjectId: "USER#12"' in server.queries[0]
@@ -148,8 +146,7 @@ def test_every_scheme_takes_the_name_of_an_object_for_an_id(
     box: Toolbox, server: Server, scheme: str, before: list[Any], name: str
 ) -> None:
     comment = ("addComment", {"subjectId": name, "body": "Hi"})
-    session = tell(box, *before, ISSUE, comment, scheme=scheme)
-    assert session.calls[-1].status == "succeeded"
+    assert tell(box, *before, ISSUE, comment, scheme=scheme).calls[-1].status == "succeeded"
     assert ISSUE_ID in server.queries[-1]
 
 

@@ -131,7 +131,5 @@ TREES = st.recursive(
 
 
 @given(TREES.filter(lambda tree: tree is not None))
-def test_a_scalar_of_the_servers_own_may_be_any_json(
-    box: Toolbox, server: Server, tree: Any
-) -> None:
+def test_a_custom_scalar_may_be_any_json(box: Toolbox, server: Server, tree: Any) -> None:
     assert call(box, server, "any", tree).result == tree

@@ -203,9 +203,7 @@ def test_a_header_that_cannot_be_sent_is_not_quoted() -> None:
         ("Shift_JIS", "日".encode("shift_jis"), "日"),
     ],
 )
-def test_text_is_text_whatever_encoding_a_server_names(
-    charset: str, body: bytes, text: str
-) -> None:
+def test_text_is_decoded_with_any_encoding_name(charset: str, body: bytes, text: str) -> None:
     answer = Response(200, {"content-type": f"text/plain; charset={charset}"}, body)
     assert answer.text == text
 
@@ -435,9 +433,7 @@ TLS = """
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
-def test_over_tls_the_name_is_checked_and_the_way_back_to_plain_http_is_not_taken(
-    tmp_path: Path,
-) -> None:
+def test_over_tls_the_name_is_checked_and_no_redirect_leads_to_plain_http(tmp_path: Path) -> None:
     request = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem"
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
     make = ["openssl", *request.split(), *names]

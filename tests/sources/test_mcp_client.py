@@ -413,8 +413,7 @@ def test_a_tool_that_was_removed_does_not_run(server: Server) -> None:
     play(tools, ("change_knife", {"description": ""}))
     (link,) = [link for link in connections() if link.is_open]
     wait_until(lambda: link.listing_is_old)
-    session = play(tools, ("knife", {}))
-    assert "does not have it any more" in str(session.calls[0].error)
+    assert "does not have it any more" in str(play(tools, ("knife", {})).calls[0].error)
     play(tools, ("change_knife", {"description": "Cut bread."}))
 
 

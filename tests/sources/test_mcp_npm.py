@@ -73,8 +73,7 @@ def test_files_are_listed_and_read(files: Toolbox, folder: Path) -> None:
 
 
 def test_reading_runs_unasked_where_hints_are_trusted(packages: Path, folder: Path) -> None:
-    command = f"{packages / 'mcp-server-filesystem'} {folder}"
-    tools = from_mcp(command, trust_hints=True)
+    tools = from_mcp(f"{packages / 'mcp-server-filesystem'} {folder}", trust_hints=True)
     calls = [
         ("list_directory", {"path": str(folder)}),
         ("create_directory", {"path": str(folder / "d")}),
@@ -102,9 +101,7 @@ def test_everything_is_listed_and_called_in_every_scheme(everything: Toolbox) ->
         assert "5" in str(session.calls[-1].result)
 
 
-def test_structured_content_images_and_resources_become_values_and_objects(
-    everything: Toolbox,
-) -> None:
+def test_structured_content_images_and_resources_become_values(everything: Toolbox) -> None:
     calls = [
         ("get-structured-content", {"location": "New York"}),
         ("get-tiny-image", {}),
@@ -132,7 +129,5 @@ def test_the_progress_of_a_long_call_is_reported(everything: Toolbox) -> None:
 def test_prompts_are_listed_and_filled_in(everything: Toolbox) -> None:
     assert everything.names
     (link,) = [each for each in connections() if each.is_open and "everything" in each.address.name]
-    names = [prompt["name"] for prompt in link.prompts()]
-    assert "args-prompt" in names
-    messages = link.prompt("args-prompt", {"city": "Bern"})
-    assert "Bern" in messages[0]["content"]["text"]
+    assert "args-prompt" in [prompt["name"] for prompt in link.prompts()]
+    assert "Bern" in link.prompt("args-prompt", {"city": "Bern"})[0]["content"]["text"]

@@ -163,9 +163,7 @@ def test_an_interrupt_ends_a_sign_in_at_once(tmp_path: Path) -> None:
         ("nothing=1", "the sign-in was refused: no code came back"),
     ],
 )
-def test_a_sign_in_that_is_refused_or_forged_is_one_clear_line(
-    tmp_path: Path, query: str, error: str
-) -> None:
+def test_a_refused_or_forged_sign_in_is_one_line(tmp_path: Path, query: str, error: str) -> None:
     def come_back(link: str) -> None:
         opened(f"{page_of(link)}?{query}")
 

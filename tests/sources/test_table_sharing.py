@@ -16,13 +16,12 @@ from pydantic import BaseModel
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
-from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Request
 from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.tools.table_classes import AnyTable
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.toolsets import tables
-from tests.example_tools import last_question
+from tests.example_tools import last_question, panel_of
 from tests.sources.tables import ENGINES, call, called, failure, rows, table, tools
 
 CANARY = "canary-7391"
@@ -175,9 +174,7 @@ def test_nothing_that_is_sent_depends_on_a_withheld_value(engine: str, seed: int
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_an_own_tool_returns_of_withheld_columns_is_an_object_that_is_not_sent(
-    engine: str,
-) -> None:
+def test_what_an_own_tool_returns_of_withheld_columns_is_never_sent(engine: str) -> None:
     @tool(sees_withheld=True)
     def seen(table: AnyTable) -> str:
         """Return the first withheld cell."""
@@ -310,12 +307,7 @@ def test_a_look_says_which_columns_are_withheld() -> None:
 
 def rows_of(session: Session) -> list[Any]:
     """The rows of the calls as a panel gets them."""
-    notices: list[Any] = []
-    controller = PanelController(session, notices.append)
-    controller.receive({"type": "hello"})
-    controller.apply_commands()
-    (whole,) = [each for each in notices if each.type == "whole"]
-    return [*whole.rows.calls]
+    return [*panel_of(session)[1][0].rows.calls]
 
 
 def shop(toolbox: Toolbox, *call: Any, approve: Literal["all", "none"] = "all") -> Session:
@@ -348,8 +340,7 @@ RANGE = "the range and the quartiles"
     ],
 )
 def test_only_what_sends_cells_says_so(name: str, arguments: Any, sentence: str | None) -> None:
-    session = shop(tables.sharing("values"), f"tables_{name}", arguments)
-    said = rows_of(session)[0].change
+    said = rows_of(shop(tables.sharing("values"), f"tables_{name}", arguments))[0].change
     assert said == sentence if sentence else not said.startswith("Sends")
 
 
@@ -468,9 +459,7 @@ def in_an_iterator() -> Iterator[Any]:
 
 @pytest.mark.parametrize("function", [in_a_cycle, as_variable, in_a_namespace, in_an_iterator])
 @pytest.mark.parametrize("toolbox", [CAREFUL, tables.sharing("schema")])
-def test_no_result_of_another_tool_quotes_the_cells_of_a_table(
-    function: Any, toolbox: Toolbox
-) -> None:
+def test_no_result_of_other_tools_quotes_cells_of_a_table(function: Any, toolbox: Toolbox) -> None:
     schema = {"type": "object", "properties": {}}
     own = Tool(function.__name__, function.__doc__, schema, function, variables={"seen": 0})
     model = Scripted([(function.__name__, {}), "Done."])

@@ -150,9 +150,7 @@ random_tables = settings(max_examples=12, deadline=None)
 @engines
 @random_tables
 @given(data=st.data())
-def test_each_column_that_sql_reads_comes_back_with_the_same_values(
-    engine: str, data: st.DataObject
-) -> None:
+def test_columns_through_sql_have_the_same_values(engine: str, data: st.DataObject) -> None:
     table = ENGINES[engine](data.draw(arrow_tables()))
     rows = rows_of(table)
     for name in rows[0] if rows else ():
@@ -235,9 +233,7 @@ def conditions(names: Sequence[str]) -> st.SearchStrategy[Condition]:
 @engines
 @random_tables
 @given(data=st.data())
-def test_a_filter_keeps_the_rows_for_which_the_condition_is_true(
-    engine: str, data: st.DataObject
-) -> None:
+def test_a_filter_keeps_rows_whose_condition_is_true(engine: str, data: st.DataObject) -> None:
     arrow = data.draw(arrow_tables([*INTEGERS]))
     text, truth = data.draw(conditions(arrow.column_names))
     expected = [row for row in rows_of(arrow) if truth(row) is True]

@@ -62,9 +62,7 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{len(str(case[1]))}")
-def test_a_tool_does_on_each_library_what_pandas_does_and_changes_no_input(
-    engine: str, case: Any
-) -> None:
+def test_a_tool_does_as_pandas_on_each_library_and_changes_no_input(engine: str, case: Any) -> None:
     name, arguments, expected = case
     value = table(engine)
     before = content_digest(copy.deepcopy(value))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from graphql import (
@@ -27,6 +25,7 @@ from graphql import (
 )
 
 from jupyter_toolcall import Scripted, Session, Toolbox
+from tests.standin import web
 
 BAKERY = '''
 """Tells which type an id is of."""
@@ -275,39 +274,23 @@ def serving(
     """Serve a schema on a port of this machine."""
     built = build_schema(schema) if isinstance(schema, str) else schema
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            size = int(self.headers["content-length"])
-            asked = json.loads(self.rfile.read(size))
-            variables = asked.get("variables") or {}
-            headers = {key.lower(): value for key, value in self.headers.items()}
-            server.requests.append(Asked(asked["query"], variables, headers))
-            if server.answer is not None:
-                status, body = server.answer()
-            else:
-                found = graphql_sync(
-                    built, asked["query"], root, variable_values=variables, field_resolver=resolver
-                )
-                status, body = 200, json.dumps(found.formatted).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def routes(request: web.Asked) -> web.Answer:
+        asked = json.loads(request.body)
+        variables = asked.get("variables") or {}
+        server.requests.append(Asked(asked["query"], variables, dict(request.headers)))
+        if server.answer is not None:
+            status, body = server.answer()
+        else:
+            found = graphql_sync(
+                built, asked["query"], root, variable_values=variables, field_resolver=resolver
+            )
+            status, body = 200, json.dumps(found.formatted).encode()
+        headers = {"content-type": "application/json", "content-length": str(len(body))}
+        return web.Answer(body, status, headers)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = Server(f"http://127.0.0.1:{http.server_port}/graphql")
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with web.Web(routes) as served:
+        server = Server(f"{served.url}/graphql")
         yield server
-    finally:
-        http.shutdown()
-        http.server_close()
-        thread.join()
 
 
 @contextlib.contextmanager

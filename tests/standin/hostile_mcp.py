@@ -81,8 +81,7 @@ def endless_pages() -> Behaviour:
 
     def reply(method: str, params: Json) -> Reply:
         number = next(pages)
-        tool = {**TOOL, "name": f"ping_{number}"}
-        return listing(tool, then=str(number))(method, params)
+        return listing({**TOOL, "name": f"ping_{number}"}, then=str(number))(method, params)
 
     return reply
 

@@ -319,8 +319,7 @@ def _only_2025(app: Any) -> Any:
         if version < b"2026":
             await app(scope, receive, send)
         else:
-            response = PlainTextResponse("Unsupported protocol version", 400)
-            await response(scope, receive, send)
+            await PlainTextResponse("Unsupported protocol version", 400)(scope, receive, send)
 
     return refuse
 

@@ -71,9 +71,7 @@ def edited(notebook: Path) -> tuple[str, str]:
     return first.head, second.head
 
 
-def test_a_renamed_notebook_has_all_branches_and_is_on_the_one_that_it_shows(
-    tmp_path: Path,
-) -> None:
+def test_a_renamed_notebook_has_all_branches_and_its_head_is_the_shown_one(tmp_path: Path) -> None:
     heads = edited(tmp_path / "a.ipynb")
     (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
     cells = Cells(str(tmp_path / "b.ipynb"))

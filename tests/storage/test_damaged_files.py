@@ -220,10 +220,8 @@ def test_a_result_whose_objects_stand_anywhere_gives_one_line_and_no_code_of_the
 ) -> None:
     chance, path, script = random.Random(part), tmp_path / "a.jsonl", tmp_path / "out.py"
     model = Scripted([("fill", {}), "Done."])
-    held = Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.")
-    held.save(path)
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    lines = journal_rows(rows)
+    Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.").save(path)
+    lines = journal_rows([json.loads(line) for line in path.read_text().splitlines()])
     found = [at for at in places(lines) if part in at]
     assert found or part in ("unnamed", "untracked")
     for _ in range(12):
@@ -307,9 +305,7 @@ def test_show_prints_no_control_and_no_bidi_character(
     said.encode()
 
 
-def test_what_the_magics_print_has_no_control_and_no_bidi_character(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_magics_print_no_control_or_bidi_characters(capsys: pytest.CaptureFixture[str]) -> None:
     from jupyter_toolcall.jupyter.cells import Cells
     from jupyter_toolcall.jupyter.subcommands import carry_out
 
@@ -376,9 +372,7 @@ def test_a_session_that_holds_half_a_character_is_saved_in_a_notebook() -> None:
     json.dumps(found._repr_mimebundle_(), ensure_ascii=False).encode()
 
 
-def test_a_notebook_whose_code_holds_half_a_character_is_executed_and_written(
-    tmp_path: Path,
-) -> None:
+def test_a_notebook_with_half_a_character_is_executed_and_written(tmp_path: Path) -> None:
     path, source = tmp_path / "a.ipynb", "x = '\ud800'\nprint('ran')"
     cells = [nbformat.v4.new_code_cell(source)]
     path.write_text(json.dumps(nbformat.v4.new_notebook(cells=cells)), encoding="utf-8")

@@ -10,7 +10,6 @@ import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -20,10 +19,11 @@ from jupyter_toolcall.core.errors import NotKept, UnreadableJournal
 from jupyter_toolcall.core.events import Asked, Data, Decided, Finished, Opened, Replied, Started
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import VERSION, line
-from jupyter_toolcall.storage.file_system import DISK, File, Files, replace_file
+from jupyter_toolcall.storage.file_system import DISK, Files, replace_file
 from jupyter_toolcall.storage.journal_file import JournalHandle, journal_file, open_journal
 from jupyter_toolcall.storage.signatures import signer
 from tests.benchmarks.workload import Counting
+from tests.faults.disks import Faulty
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]
 
@@ -189,9 +189,7 @@ def test_the_lock_of_a_kernel_that_was_killed_is_nobodys(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_what_a_tool_forked_does_not_hold_the_journal_of_a_kernel_that_was_killed(
-    path: Path,
-) -> None:
+def test_a_process_of_a_tool_does_not_hold_the_journal_of_a_killed_kernel(path: Path) -> None:
     reads, writes = os.pipe()
 
     def live_on() -> None:
@@ -243,56 +241,6 @@ def test_a_file_system_without_locks_has_one_writer_too(
 # -- a disk that takes nothing -----------------------------------------------------------------
 
 
-@dataclass
-class Faulty(Files):
-    """This machine's files, on a disk that can be full or broken."""
-
-    fault: dict[str, OSError] = field(default_factory=dict)
-    """By act, what it raises from now on."""
-    room: int = 1 << 30
-
-    def raises(self, number: int, *acts: str) -> None:
-        self.fault = dict.fromkeys(acts, OSError(number, os.strerror(number)))
-
-    def act(self, name: str) -> None:
-        if name in self.fault:
-            raise self.fault[name]
-
-    def open(self, path: Path) -> File:
-        self.act("open")
-        return FaultyFile(path, self)
-
-    def lock(self, path: Path) -> Callable[[], None] | None:
-        self.act("lock")
-        return super().lock(path)
-
-    def read(self, path: Path) -> bytes | None:
-        self.act("read")
-        return super().read(path)
-
-
-class FaultyFile(File):
-    def __init__(self, path: Path, disk: Faulty) -> None:
-        super().__init__(path)
-        self.disk = disk
-
-    def append(self, data: bytes) -> int:
-        self.disk.act("append")
-        if self.disk.room <= 0:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        went = super().append(data[: self.disk.room])
-        self.disk.room -= went
-        return went
-
-    def sync(self) -> None:
-        self.disk.act("sync")
-        super().sync()
-
-    def cut(self, size: int) -> None:
-        self.disk.act("cut")
-        super().cut(size)
-
-
 @pytest.fixture
 def disk() -> Faulty:
     return Faulty()
@@ -342,7 +290,7 @@ def test_before_a_tool_what_cannot_be_written_refuses_the_call(
         assert "\n" not in str(refused.value)
     assert on_disk(path) == before == [type(e.event).__name__ for e in kept.journal]
     assert kept.write_waiting(True) == ""
-    disk.fault = {}
+    disk.raises(0)
     kept.journal.append(head(kept), Decided("c"))
     assert on_disk(path) == [*before, "Decided"]
 
@@ -362,7 +310,7 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     assert "\n" not in kept.write_waiting(True)
     with pytest.raises(NotKept):
         kept.journal.append(head(kept), Decided("d"))
-    disk.fault = {}
+    disk.raises(0)
     kept.journal.append(head(kept), Asked("more"))
     assert on_disk(path) == [*before, "Finished", "Replied", "Asked"]
     assert kept.write_waiting(True) == ""
@@ -374,7 +322,7 @@ def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
     disk.raises(errno.EIO, "append")
     kept.journal.append(head(kept), Replied("more"))
     assert "input/output error" in kept.write_waiting(True)
-    disk.fault = {}
+    disk.raises(0)
     assert kept.write_waiting(True) == ""
     assert on_disk(path)[-1] == "Replied"
 
@@ -390,7 +338,7 @@ def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
     with path.open("rb+") as file:
         file.seek(size)
         file.write(b"\0" * len(lost))
-    disk.fault = {}
+    disk.raises(0)
     kept.journal.append(head(kept), Replied("two"))
     assert path.read_bytes()[size:].startswith(lost)
     assert len(closed(opened(path))) == len(kept.journal)
@@ -411,7 +359,7 @@ def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
     assert kept.retry is not None
     kept = kept.retry()
     assert kept.note == ""
-    disk.fault = {}
+    disk.raises(0)
     assert kept.retry is not None
     kept = kept.retry()
     assert "on disk again" in kept.note
@@ -420,12 +368,10 @@ def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
     assert said in closed(opened(path))
 
 
-def test_what_is_damaged_stays_where_it_is_while_it_cannot_be_set_aside(
-    path: Path, disk: Faulty
-) -> None:
+def test_a_damaged_journal_stays_while_it_cannot_be_set_aside(path: Path, disk: Faulty) -> None:
     written(path)
     path.write_bytes(path.read_bytes() + b"torn")
-    before, disk.room = path.read_bytes(), 2
+    before, disk.fills = path.read_bytes(), True
     kept = opened(path, disk)
     assert "the disk is full" in kept.note
     assert len(kept.journal) == 2
@@ -474,9 +420,7 @@ def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit here")
-def test_a_limit_of_the_system_refuses_the_call_and_all_goes_on_once_it_is_raised(
-    path: Path,
-) -> None:
+def test_a_limit_of_the_system_refuses_the_call_until_it_is_raised(path: Path) -> None:
     import resource
 
     def limited() -> None:

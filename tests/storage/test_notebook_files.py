@@ -21,9 +21,7 @@ def notebook(path: Path, kernel: str) -> Path:
     return path
 
 
-def test_a_kernel_that_does_not_start_leaves_ctrl_c_and_the_next_notebook_as_they_were(
-    tmp_path: Path,
-) -> None:
+def test_a_kernel_that_does_not_start_leaves_ctrl_c_and_the_next_notebook(tmp_path: Path) -> None:
     handler = signal.getsignal(signal.SIGINT)
     with pytest.raises(NotExecuted, match="has no kernel"):
         execute(notebook(tmp_path / "a.ipynb", "no-such-kernel"))

@@ -30,9 +30,7 @@ with socket.create_server(("127.0.0.1", 0)) as server:
 @pytest.mark.parametrize(
     "call", ["socket.getaddrinfo('example.org', 80)", "socket.socket().connect(('192.0.2.1', 80))"]
 )
-def test_a_notebook_that_is_executed_offline_reaches_no_other_host(
-    call: str, tmp_path: Path
-) -> None:
+def test_a_notebook_executed_offline_reaches_no_other_host(call: str, tmp_path: Path) -> None:
     path = written(tmp_path / "a.ipynb", f"import socket\n{call}")
     with pytest.raises(NotExecuted, match="the network is off"):
         execute(path, offline=True)

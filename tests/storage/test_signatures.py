@@ -54,8 +54,7 @@ class Post:
 def lines_up_to(path: Path, kind: str) -> list[str]:
     """Return the lines of a journal up to its last event of a kind."""
     lines = path.read_text().splitlines(keepends=True)
-    last = max(n for n, line in enumerate(lines) if f'"{kind}"' in line)
-    return lines[: last + 1]
+    return lines[: max(n for n, line in enumerate(lines) if f'"{kind}"' in line) + 1]
 
 
 def foreign(path: Path) -> None:
@@ -95,9 +94,7 @@ def test_what_another_machine_approved_is_asked_about_here(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("change", ["seal", "meta"])
-def test_an_approval_whose_seal_does_not_fit_is_another_machines(
-    tmp_path: Path, change: str
-) -> None:
+def test_an_approval_with_a_wrong_seal_is_not_trusted(tmp_path: Path, change: str) -> None:
     post, path = Post(), tmp_path / "s.jsonl"
     approved(path, post)
     *before, last = path.read_text().splitlines()
@@ -124,8 +121,7 @@ def test_what_started_elsewhere_never_runs_again_on_its_own(tmp_path: Path) -> N
 
 def test_a_result_of_another_machine_is_shown_and_is_not_memory(tmp_path: Path) -> None:
     post, path = Post(), tmp_path / "s.jsonl"
-    session = post.session(approve="all").run()
-    session.save(path)
+    post.session(approve="all").run().save(path)
     foreign(path)
     loaded = post.load(path, approve="ask")
     assert [call.result for call in loaded.calls] == ["sent to Ann"]
@@ -179,9 +175,7 @@ def test_a_session_with_a_refused_key_says_how_to_mend_it(
     assert f"chmod 600 {tmp_path / 'key'}" in kept.note
 
 
-def test_a_file_system_without_modes_has_a_key_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_modes_are_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file looks open to others there, so it says nothing of the key."""
     made = os.open
     monkeypatch.setattr(os, "open", lambda *given: _widened(made(*given)))
@@ -194,9 +188,7 @@ def _widened(descriptor: int) -> int:
     return descriptor
 
 
-def test_a_file_system_without_links_has_a_key_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_links_are_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def link(*given: object) -> None:
         raise PermissionError(1, "no links here")
 
@@ -213,8 +205,7 @@ def test_a_file_system_without_links_has_a_key_too(
 def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert signer(tmp_path / "file") is None
-    session = Post().session()
-    assert '"seal"' not in session.journal.dumps(None)
+    assert '"seal"' not in Post().session().journal.dumps(None)
 
 
 def test_a_line_without_a_parent_follows_the_line_above_and_fits_behind_no_other() -> None:

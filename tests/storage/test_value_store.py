@@ -74,9 +74,7 @@ def taken(store: ValueFolder) -> int:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.binary(max_size=200)), max_size=12))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_was_put_last_under_a_name_is_found_there(
-    tmp_path: Path, pairs: list[tuple[int, bytes]]
-) -> None:
+def test_the_last_value_of_a_name_is_found(tmp_path: Path, pairs: list[tuple[int, bytes]]) -> None:
     shutil.rmtree(tmp_path / "values", ignore_errors=True)
     store, last = opened(tmp_path), {}
     for number, value in pairs:
@@ -109,9 +107,7 @@ def test_a_byte_that_was_changed_is_not_found(store: ValueFolder, kind: str, at:
     assert store.find(name(1)) == b"value" * 50
 
 
-def test_a_pickle_that_somebody_else_put_there_is_never_read(
-    store: ValueFolder, tmp_path: Path
-) -> None:
+def test_a_pickle_of_somebody_else_is_never_read(store: ValueFolder, tmp_path: Path) -> None:
     store.put(name(1), "ours")
     trap = pickle.dumps(Trap())
     theirs = opened(tmp_path / "theirs")
@@ -173,9 +169,7 @@ def test_a_value_that_fits_no_more_is_not_kept_and_leaves_nothing(tmp_path: Path
     assert len(files(store, "contents")) == 1
 
 
-def test_there_is_never_more_than_there_is_room_for_and_the_latest_stays(
-    store: ValueFolder,
-) -> None:
+def test_no_more_is_kept_than_there_is_room_for_and_the_latest_stays(store: ValueFolder) -> None:
     for number in range(200):
         store.put(name(number), os.urandom(3_000 + 37 * number))
         assert taken(store) <= ROOM

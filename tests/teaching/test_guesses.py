@@ -299,9 +299,7 @@ def kernel() -> Cells:
     return cells
 
 
-def test_by_line_a_learner_guesses_and_skips(
-    kernel: Cells, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_by_line_a_learner_may_guess(kernel: Cells, capsys: pytest.CaptureFixture[str]) -> None:
     carry_out(["guess"], kernel, {})
     shown = capsys.readouterr().out
     assert "Your turn to guess, turn 1: Sticks." in shown

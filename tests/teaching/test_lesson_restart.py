@@ -16,10 +16,10 @@ from jupyter_toolcall.jupyter.cell_prompts import add_prompt
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.kitchen import Potato
-from jupyter_toolcall.storage.file_system import Files
 from jupyter_toolcall.storage.journal_file import ELSEWHERE, journal_file
 from jupyter_toolcall.storage.notebook_files import MIME, execute
 from jupyter_toolcall.teaching.magic_commands import Teaching
+from tests.faults.disks import Faulty
 from tests.notebooks import write_notebook
 
 SET_UP = """\
@@ -112,18 +112,12 @@ def test_a_session_that_another_kernel_writes_starts_over_in_memory(data: Path) 
     assert not [*data.rglob("*.old")]
 
 
-class ReadOnlyDisk(Files):
-    """A disk that became read-only."""
-
-    def sync_folder(self, path: Path) -> None:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-
 def test_a_lesson_that_cannot_start_over_says_why_in_one_line(data: Path) -> None:
     cells = Cells(str(data / "lesson.ipynb"))
     continued(cells)
     cells.close()
-    lesson = Teaching(Cells(str(data / "lesson.ipynb"), files=ReadOnlyDisk()))
+    disk = Faulty(errno.EROFS, "sync folder")
+    lesson = Teaching(Cells(str(data / "lesson.ipynb"), files=disk))
     with pytest.raises(UsageError, match="the disk is read-only; make it writable") as raised:
         lesson.subcommand("lesson", ["restart"], "", {})
     assert "\n" not in str(raised.value)

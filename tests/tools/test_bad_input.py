@@ -442,8 +442,7 @@ def test_a_class_that_a_cell_defined_again_is_the_type_of_its_old_objects() -> N
     ],
 )
 def test_a_decision_that_is_none_is_refused(decision: Any, fields: Any, said: str) -> None:
-    inputs = {"potato": Potato()}
-    session = opened(calls=[("Potato_slice", {})], inputs=inputs, approve="ask")
+    session = opened(calls=[("Potato_slice", {})], inputs={"potato": Potato()}, approve="ask")
     with pytest.raises((UsageError, CallError), match=said):
         session.decide("call_1", decision, **fields)
     assert [call.id for call in session.pending] == ["call_1"]

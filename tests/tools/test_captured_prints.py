@@ -134,9 +134,7 @@ def test_a_call_that_began_in_a_redirect_may_end_after_it() -> None:
 
 @pytest.mark.parametrize("event", ["call", "return"])
 @pytest.mark.parametrize("function", ["__enter__", "__exit__", "write"])
-def test_an_interrupt_of_capturing_leaves_later_prints_to_the_notebook(
-    function: str, event: str
-) -> None:
+def test_an_interrupted_capture_leaves_prints_to_the_notebook(function: str, event: str) -> None:
     def trace(frame: FrameType, *at: object) -> Callable[..., Any]:
         code = frame.f_code
         if "captured_prints" in code.co_filename and (code.co_name, at[0]) == (function, event):
@@ -233,9 +231,7 @@ def test_bytes_and_lines_that_a_call_writes_are_its_prints() -> None:
     assert (session.calls[0].result, prints_of(session)) == (False, ["a\nb\né\n"])
 
 
-def test_what_a_program_prints_goes_to_the_process_stream(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_output_of_a_program_goes_to_the_process_stream(capfd: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         """Work."""
         code = "print('from a program')"

@@ -336,9 +336,7 @@ def test_a_constant_of_any_kind_counts(made: str, edited: str) -> None:
     assert before == again != after
 
 
-def test_a_module_of_the_folder_is_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_beside_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     # A cached file is told from a newer one of the same size by its second.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

@@ -147,8 +147,7 @@ def test_what_a_later_call_saves_is_not_saved_yet_at_an_earlier_one() -> None:
 
 
 def test_what_the_selected_object_came_from_is_drawn_too() -> None:
-    rows = chain(500)
-    kept = by_row(graph_row(rows, selected="o200"), "call")
+    kept = by_row(graph_row(chain(500), selected="o200"), "call")
     assert {f"c{n}" for n in range(201 - ANCESTORS, 201)} <= {*kept}
     assert {"c500", "c480"} <= {*kept}
     assert len(kept) <= MOST
@@ -176,9 +175,7 @@ def test_names_of_arguments_stand_at_the_edges_where_a_call_takes_two_objects() 
 @pytest.mark.parametrize(
     ("status", "state"), [("proposed", "waits"), ("running", "running"), ("failed", "failed")]
 )
-def test_a_call_that_is_not_done_has_its_state_and_what_it_would_make_is_dashed(
-    status: str, state: str
-) -> None:
+def test_a_call_in_progress_has_its_state_and_dashed_objects(status: str, state: str) -> None:
     rows = chain(2)
     last = replace(rows.calls[-1], status=status)  # type: ignore[arg-type]
     made = replace(rows.objects[-1], role="pending")
@@ -264,9 +261,7 @@ def test_the_program_dot_draws_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert not by_program.error
 
 
-def test_a_layout_that_takes_too_long_is_an_error_and_no_exception(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_layout_that_takes_too_long_is_no_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphviz_engine, "PATIENCE", 0.0)
     assert str(graph_row(chain(5)).error) == "Graphviz took longer than 2 seconds"
 

@@ -68,8 +68,7 @@ def test_what_a_value_raises_or_says_wrongly_costs_its_picture_alone(name: str) 
         raise SystemError("no")
 
     for told in (fails, lambda self: 7, lambda self: "", lambda self: (None,), lambda self: "<svg"):
-        value = type("Odd", (), {name: told, "__repr__": lambda self: "odd"})()
-        drawn = preview(value)
+        drawn = preview(type("Odd", (), {name: told, "__repr__": lambda self: "odd"})())
         assert (drawn.image, drawn.glyph) == ("", ())
         assert drawn.text == "odd" or drawn.html == "<svg"
 

@@ -154,9 +154,7 @@ hostile_texts = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=9), max_siz
 
 
 @given(hostile_texts, hostile_texts, hostile_texts)
-def test_no_text_of_others_becomes_markup_or_hides_in_the_picture(
-    name: str, caption: str, result: str
-) -> None:
+def test_no_text_becomes_markup_or_hides_in_a_picture(name: str, caption: str, result: str) -> None:
     shown = Preview(caption=caption, text=result, fields=((name, caption),))
     taken = ObjectRow("o", name, name, role="input", label=caption, saved=caption, preview=shown)
     uses = (Use(name, "o"), Use(caption, "p"))

@@ -20,8 +20,7 @@ def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> 
     inputs = {"potato": Potato(), "sink": Sink()}
     session = Session(Toolbox(Potato), model, scheme="flat", inputs=inputs, approve="all")
     session.tell("Cut it.")
-    edited = session.edit(session.calls[-1], shape="SLICES").run()
-    shown = edited._repr_mimebundle_()
+    shown = session.edit(session.calls[-1], shape="SLICES").run()._repr_mimebundle_()
     assert 'call 2 edited: shape "SLICES" for "STICKS"' in shown["text/plain"]
     assert "call 2 edited" in shown["image/svg+xml"]
 

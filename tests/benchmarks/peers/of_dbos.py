@@ -29,11 +29,7 @@ def prepare(job: Job) -> Do:
 
     @DBOS.workflow()
     def work() -> list[int]:
-        found: list[int] = []
-        for call, before in enumerate(job.follows):
-            value = found[before] if before is not None else 0
-            found.append(step(job.argument(call, changed[0]), value))
-        return found
+        return job.results(changed[0], step)
 
     def run() -> list[int]:
         with SetWorkflowID("first"):

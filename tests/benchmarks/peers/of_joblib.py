@@ -10,17 +10,10 @@ from tests.benchmarks.peers.work import Do, Job, main, ran
 def prepare(job: Job) -> Do:
     known = Memory(job.folder, verbose=0).cache(ran)
 
-    def run(changed: bool) -> list[int]:
-        found: list[int] = []
-        for call, before in enumerate(job.follows):
-            value = found[before] if before is not None else 0
-            found.append(known(job.argument(call, changed), value))
-        return found
-
     if job.work == "durable":
-        return lambda: run(changed=False)
-    run(changed=False)
-    return lambda: run(changed=True)
+        return lambda: job.results(False, known)
+    job.results(False, known)
+    return lambda: job.results(True, known)
 
 
 if __name__ == "__main__":

@@ -53,12 +53,12 @@ class Job:
     def argument(self, call: int, changed: bool) -> int:
         return CHANGED if changed and call == self.at else call
 
-    def all_again(self, changed: bool) -> list[int]:
-        """Return what all calls come to, each computed."""
+    def results(self, changed: bool, run: Callable[[int, int], int]) -> list[int]:
+        """Return what all calls come to, each run on its argument and the result before."""
         found: list[int] = []
         for call, before in enumerate(self.follows):
             value = found[before] if before is not None else 0
-            found.append(combined(self.argument(call, changed), value))
+            found.append(run(self.argument(call, changed), value))
         return found
 
 
@@ -126,7 +126,7 @@ def measured(job: Job, prepare: Callable[[Job], Do], size: Callable[[Job], int])
     found = do()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     executions, grown = len(STARTS), size(job) - before
-    wanted = job.all_again(changed=job.work in ("graph", "chain"))
+    wanted = job.results(job.work in ("graph", "chain"), combined)
     right = [found[call] for call in range(job.count)] == wanted
     return Done(cpu, wall, executions, grown, right, growth_of(STARTS))
 
