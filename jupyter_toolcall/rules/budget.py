@@ -20,8 +20,8 @@ class Budget:
 
     Arguments:
         tokens: of all requests and replies.
-        cost: in US dollars, by the dated list of prices (`jupyter toolcall models`). A model
-            without a known price counts its tokens alone, so it needs a limit of `tokens` too.
+        cost: in US dollars, by the dated list of prices in `jupyter_toolcall/models/prices.py`. A
+            model without a known price counts its tokens alone, so it needs `tokens` too.
         calls: how many calls run; then each further one waits for you.
 
     To go on, raise a limit, such as `budget.tokens += 50_000`, and call `session.run()`. Raises
