@@ -23,6 +23,7 @@ from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, unknown_outcome_reason
 from ..engine.input_rounds import questions_text
+from ..engine.permission import judged
 from ..engine.person_model import YourTurn
 from ..rules.approval_policy import policy_decision
 from ..session import recorded_decisions
@@ -232,11 +233,10 @@ def demand_no_person(controller: PanelController) -> None:
                 "--fresh begins a new session"
             )
         why = next(iter(reasons(controller.session, call)[0]), "")
-        unasked = "Use --approve all, mark the tool read-only, or run"
-        raise Unfinished(
-            f"{call.tool} ({call.id}) waits for a person, and this run has none. {why} "
-            f"{unasked if _is_asked_by_policy(cursor, call, why) else 'Run'} the cell in a notebook"
-        )
+        head = f"{call.tool} ({call.id}) waits for a person, and this run has none."
+        runs = "Use --approve all, mark the tool read-only, or run"
+        end = f"{runs if _is_asked_by_policy(cursor, call) else 'Run'} the cell in a notebook"
+        raise Unfinished(" ".join(filter(None, (head, why, end))))
     step, hook = cursor.next_step, cursor.holding_hook
     if isinstance(step, RunCall):
         raise Unfinished(
@@ -254,15 +254,15 @@ def demand_no_person(controller: PanelController) -> None:
         raise Unfinished("the model has no reply yet; %toolchat next asks it again")
 
 
-def _is_asked_by_policy(cursor: Cursor, call: CallRecord, why: str) -> bool:
+def _is_asked_by_policy(cursor: Cursor, call: CallRecord) -> bool:
     """Return whether --approve holds a call, and no rule, breakpoint, budget or kind of tool."""
-    ready = cursor.runnable(call, cursor.state)
-    if ready is None:
+    context, ready = cursor.context, cursor.runnable(call, cursor.state)
+    if ready is None or ready.tool.for_person:
         return False
-    context, state = cursor.context, cursor.state
-    origins = partial(context.origins, state, call, ready.arguments)
+    origins = partial(context.origins, cursor.state, call, ready.arguments)
     asked = policy_decision(context.policy, ready.tool, ready.arguments, origins)
-    return (asked.verdict, asked.reason, asked.rule) == ("ask", why, "")
+    judgement = judged(context, ready.tool, ready.arguments, origins)
+    return judgement == asked and (asked.verdict, asked.rule) == ("ask", "")
 
 
 async def run_by_input(controller: PanelController) -> None:
