@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..core.call_record import CallRecord
-from ..core.interface_text import t
+from ..core.interface_text import t, tn
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_data import Record
 from ..core.state import NAME, State
@@ -92,7 +92,11 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
         return Ask(reason, rule=rule)
     budget = context.budget
     if budget is not None and budget.calls_left <= 0 and not _is_free(cursor, call, ready):
-        reason = t("%1 calls ran, and the budget allows no more.", budget.used_calls)
+        reason = tn(
+            "%1 call ran, and the budget allows no more.",
+            "%1 calls ran, and the budget allows no more.",
+            budget.used_calls,
+        )
         return Ask(reason, over_budget=True)
     return Run(by, rule)
 

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from ..core.errors import NotYourTurn, UsageError, checked_text
 from ..core.events import Call
-from ..core.interface_text import t
+from ..core.interface_text import t, tn
 from ..core.journal_entries import Entry
 from ..core.state import AskModel
+from ..core.text import count_text
 from ..models.named import Person
 from ..schemes.messages import Assistant, Message, Reply, Results, User, call_id
 from ..tools.arguments import plain_arguments
@@ -78,8 +79,9 @@ def _why_not(cursor: Cursor) -> str:
     # Where a client called tools last, the person who plays the model may continue as well.
     if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"
-    most = f"it has replied {cursor.context.max_turns} times; a larger max_turns goes on"
-    return most if cursor.turn_limit_reached else ""
+    most = count_text(cursor.context.max_turns or 0, "time")
+    limit = f"it has replied {most}; a larger max_turns goes on"
+    return limit if cursor.turn_limit_reached else ""
 
 
 def demand_model_turn(cursor: Cursor) -> None:
@@ -97,6 +99,12 @@ def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
     if is_person_turn(cursor):
         return "waiting", YOU
     if isinstance(cursor.next_step, AskModel) and cursor.state.calls:
+        if cursor.turn_limit_reached:
+            return "stopped", tn(
+                "Stopped after %1 turn: run the cell again with a larger --max-turns",
+                "Stopped after %1 turns: run the cell again with a larger --max-turns",
+                cursor.state.turns_since,
+            )
         return "ready", t("Ready: Run asks the model")
     return "finished", t("Finished")
 

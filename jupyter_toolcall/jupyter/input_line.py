@@ -10,18 +10,22 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import ToolcallError, Unfinished, UsageError
 from ..core.json_data import unique_keys
-from ..core.state import AskModel
+from ..core.state import AskModel, RunCall
 from ..core.text import indented, print_text, printable
 from ..engine import person_model as replying
+from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, unknown_outcome_reason
 from ..engine.input_rounds import questions_text
+from ..engine.permission import judged
 from ..engine.person_model import YourTurn
+from ..rules.approval_policy import policy_decision
 from ..session import recorded_decisions
 from ..session.session import Session
 from ..tools.object_references import fits_in, replace_names
@@ -228,17 +232,37 @@ def demand_no_person(controller: PanelController) -> None:
                 f"{call.tool} ({call.id}) waits for a person, and this run has none. {reason} "
                 "--fresh begins a new session"
             )
+        why = next(iter(reasons(controller.session, call)[0]), "")
+        head = f"{call.tool} ({call.id}) waits for a person, and this run has none."
+        runs = "Use --approve all, mark the tool read-only, or run"
+        end = f"{runs if _is_asked_by_policy(cursor, call) else 'Run'} the cell in a notebook"
+        raise Unfinished(" ".join(filter(None, (head, why, end))))
+    step, hook = cursor.next_step, cursor.holding_hook
+    if isinstance(step, RunCall):
         raise Unfinished(
-            f"{call.tool} ({call.id}) waits for a person, and this run has none: use "
-            "--approve all, mark the tool read-only, or run the cell in a notebook"
+            f"{step.call.tool} ({step.call.id}) waits for Step (--step), and this run has no "
+            "person: leave out --step, or run the cell in a notebook"
         )
+    if isinstance(hook, BudgetHook):
+        raise Unfinished(f"the budget is used up. {hook.budget.shortage} Write a larger --budget")
     if replying.is_person_turn(cursor):
         raise Unfinished(
             "the model is a person (-m person), and this run has none: run the cell in a "
             "notebook, or reply with %toolchat say TEXT or %toolchat call TOOL NAME=VALUE"
         )
-    if isinstance(cursor.next_step, AskModel):
+    if isinstance(step, AskModel):
         raise Unfinished("the model has no reply yet; %toolchat next asks it again")
+
+
+def _is_asked_by_policy(cursor: Cursor, call: CallRecord) -> bool:
+    """Return whether --approve holds a call, and no rule, breakpoint, budget or kind of tool."""
+    context, ready = cursor.context, cursor.runnable(call, cursor.state)
+    if ready is None or ready.tool.for_person:
+        return False
+    origins = partial(context.origins, cursor.state, call, ready.arguments)
+    asked = policy_decision(context.policy, ready.tool, ready.arguments, origins)
+    judgement = judged(context, ready.tool, ready.arguments, origins)
+    return judgement == asked and (asked.verdict, asked.rule) == ("ask", "")
 
 
 async def run_by_input(controller: PanelController) -> None:
@@ -248,7 +272,7 @@ async def run_by_input(controller: PanelController) -> None:
         session = controller.session
         if session.pending:
             ask_by_input(session, session.pending[0], input)
-        elif session.cursor.holding_hook is not None:
+        elif not isinstance(session.cursor.holding_hook, BudgetHook | None):
             for extension in controller.extensions:
                 extension.ask_by_input(session, input)
         elif replying.is_person_turn(session.cursor):

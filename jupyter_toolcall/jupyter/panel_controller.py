@@ -23,6 +23,7 @@ from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.interrupts import attempt
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
+from ..core.text import count_text
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import waiting_calls
@@ -259,9 +260,9 @@ class PanelController:
         if self._paused:
             return "step"
         if cursor.turn_limit_reached:
-            turns = cursor.state.turns_since
+            turns = count_text(cursor.state.turns_since, "turn")
             raise errors.Unfinished(
-                f"stopped after {turns} replies of the model; a larger --max-turns goes on"
+                f"stopped after {turns}: run the cell again with a larger --max-turns"
             )
         return "reply" if replying.is_person_turn(cursor) else "model"
 

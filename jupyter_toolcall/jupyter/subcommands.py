@@ -6,12 +6,14 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from inspect import isfunction
 from typing import Any
 
 from ..compare.comparison import Comparison
 from ..core.branches import branch_named, branches
 from ..core.errors import Unfinished, UsageError
 from ..core.events import Decision
+from ..core.interrupts import attempt
 from ..core.state_fold import state_at
 from ..core.text import nearest, print_text, visible_text
 from ..engine import person_model as replying
@@ -20,10 +22,12 @@ from ..models.named import default, models, table
 from ..rules import rule_files
 from ..session.session import Session
 from ..storage.value_store import megabytes, value_store
+from ..tools.toolbox import Toolbox
 from . import mcp_commands
 from .cells import Cells
 from .extensions import registrations
 from .input_line import arguments, call_text, fields, value
+from .options import Variables
 
 Result = Session | Comparison | None
 """The session where a line continued one; a comparison is displayed, all else is printed."""
@@ -360,7 +364,7 @@ def carry_out(
         done = mcp_commands.carry_out(command, arguments, cells.folder, settings)
         return print_text(done) if isinstance(done, str) else done
     if command in (*_OTHERS, "--help", "-h"):
-        print_text(_without_session(command, arguments, cells, settings))
+        print_text(_without_session(command, arguments, cells, settings, variables or {}))
         return None
     if command == "status" and (stored := cells.stored(name or "")):
         print_text(stored)
@@ -374,8 +378,18 @@ def carry_out(
     return _COMMANDS[command](session, arguments)
 
 
+def _toolbox_of_rule(names: list[str], cells: Cells, variables: Variables) -> Toolbox | None:
+    """Return the toolbox with the tool of a rule: the last session's, or that of a variable."""
+    last = cells.sessions.get(cells.last or "")
+    if last is not None and any(name in last.toolbox for name in names):
+        return last.toolbox
+    functions = [variables[name] for name in names if isfunction(variables.get(name))]
+    # What is no tool is named by the cell that uses it.
+    return attempt(lambda: Toolbox(*functions))[0]
+
+
 def _without_session(
-    command: str, words: list[str], cells: Cells, settings: Mapping[str, Any]
+    command: str, words: list[str], cells: Cells, settings: Variables, variables: Variables
 ) -> str:
     """Return what a subcommand prints that is about no session."""
     match command:
@@ -392,8 +406,7 @@ def _without_session(
             )
             return "\n".join(lines) or nothing
         case "rules":
-            last = cells.sessions.get(cells.last or "")
-            return rule_files.carry_out(words, None if last is None else last.toolbox)
+            return rule_files.carry_out(words, _toolbox_of_rule(words[3:4], cells, variables))
         case "models":
             chosen = settings.get("model") or default(os.environ)
             return table(models(os.environ, cells.folder), chosen)
@@ -401,7 +414,9 @@ def _without_session(
             store = value_store()
             if store is None:
                 return "no value is kept beyond its kernel"
-            if "--forget" in words:
+            if wrong := next((word for word in words if word != "--forget"), ""):
+                raise UsageError(f"values knows no {wrong}.{nearest(wrong, ('--forget',))}")
+            if words:
                 removed = store.clear()
                 return f"removed {removed}; a replay makes again what it needs, and asks before it"
             return f"{store.held()} of {megabytes(store.room)}, in {store.folder}"

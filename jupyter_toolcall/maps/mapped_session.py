@@ -22,7 +22,7 @@ from ..core.events import Opened
 from ..core.interrupts import Hold, attempt
 from ..core.journal import Journal
 from ..core.state import AskModel
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import waiting_calls
 from ..engine.forks import replay_cursor, resume_replay
@@ -271,8 +271,8 @@ def _missing(session: Session) -> str:
     """Return what a session lacks that waits for nobody, "" where it is finished."""
     cursor = session.cursor
     if cursor.turn_limit_reached and isinstance(cursor.next_step, AskModel):
-        turns = session.state.turns_since
-        return f"stopped after {turns} replies of the model; a larger max_turns continues"
+        turns = count_text(session.state.turns_since, "turn")
+        return f"stopped after {turns}; a larger max_turns continues"
     if isinstance(cursor.next_step, AskModel):
         return "the model has no reply yet"
     missing = [name for name in session.state.opened.outputs if name not in session.state.outputs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Budget, Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
-from jupyter_toolcall.jupyter.input_line import ask_by_input, demand_no_person, split
+from jupyter_toolcall.jupyter.input_line import (
+    ask_by_input,
+    demand_no_person,
+    run_by_input,
+    split,
+)
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.tools.running_tool import InputRequest, InputRequired
@@ -137,6 +143,43 @@ def test_a_run_without_a_person_prints_the_waiting_call(
     with pytest.raises(Unfinished, match=r"^send \(call_1\) waits for a person"):
         demand_no_person(PanelController(session, lambda notice: None))
     assert f"to='\\u202eAnn{'x' * 5_000}'" in capsys.readouterr().out
+
+
+APPROVE = "Use --approve all, mark the tool read-only, or run the cell in a notebook"
+HELD: dict[str, tuple[dict[str, Any], str]] = {
+    "it may change something": ({}, APPROVE),
+    "You wrote --break send": ({"breaks": "send"}, "for you. Run the cell in a notebook"),
+    "1 call ran, and the budget": ({"budget": Budget(calls=1)}, "no more. Run the cell in"),
+}
+
+
+@pytest.mark.parametrize("reason", HELD)
+def test_a_run_without_a_person_names_what_holds_the_call(post: Post, reason: str) -> None:
+    options, advice = HELD[reason]
+    approve = "all" if options else "ask"
+    session = sending({"to": "Ann"}, {"to": "Bo"}, post=post, approve=approve, **options)
+    with pytest.raises(Unfinished, match=f"(?i){reason}") as ended:
+        demand_no_person(PanelController(session, lambda notice: None))
+    assert advice in str(ended.value)
+
+
+def test_a_run_in_steps_without_a_person_fails_at_the_first_call(post: Post) -> None:
+    model = Scripted([("send", {"to": "Ann"}), "Done."])
+    session = Session(Toolbox(in_place(post.send)), model, scheme="flat", approve="all").ask("Go.")
+    controller = PanelController(session, lambda notice: None, stepping=True)
+    controller.run_to_pause()
+    with pytest.raises(Unfinished, match=r"^send \(call_1\) waits for Step \(--step\)"):
+        demand_no_person(controller)
+    assert post.sent == []
+
+
+def test_a_used_up_budget_ends_a_run_without_a_person_and_one_on_the_input_line() -> None:
+    budget = Budget(tokens=1)
+    budget.used_tokens = 1
+    session = Session(Toolbox(), Scripted(["Done."]), scheme="flat", budget=budget).ask("Go.")
+    controller = PanelController(session, lambda notice: None)
+    with pytest.raises(Unfinished, match=r"about 0 tokens, and 0 are left\. Write a larger"):
+        asyncio.run(run_by_input(controller))
 
 
 @pytest.mark.parametrize("words", ["", " ", "hm", "e", "e to", "e colour=red"])

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Budget, Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import Stopped
+from jupyter_toolcall.core.errors import Stopped, Unfinished
+from jupyter_toolcall.engine.person_model import idle_phase
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
     DIFFERS,
@@ -413,3 +414,16 @@ def test_a_used_up_budget_of_calls_goes_on_with_as_many_again() -> None:
     )
     obeyed(drive, {"type": "add_budget", "calls": 2})
     assert drive.session.text == "done"
+
+
+def test_a_session_at_its_limit_of_turns_says_what_goes_on() -> None:
+    model = Scripted([("Potato_peel", {}), "Done."])
+    potato = {"potato": Potato()}
+    session = Session(
+        Toolbox(Potato), model, scheme="flat", inputs=potato, approve="all", max_turns=1
+    )
+    controller = PanelController(session.ask("Peel it."), lambda notice: None)
+    with pytest.raises(Unfinished, match="after 1 turn: run the cell again with a larger --max-"):
+        controller.run_to_pause()
+    status = "Stopped after 1 turn: run the cell again with a larger --max-turns"
+    assert idle_phase(controller.session.cursor) == ("stopped", status)

@@ -137,7 +137,7 @@ def test_no_reply_is_taken_where_it_is_not_the_models_turn() -> None:
     with pytest.raises(NotYourTurn, match="are replayed first"):
         session.replay().reply("Before its time")
     session = asked(max_turns=1).reply("", ("Potato_peel", {})).run()
-    with pytest.raises(NotYourTurn, match="replied 1 times; a larger max_turns"):
+    with pytest.raises(NotYourTurn, match="replied 1 time; a larger max_turns"):
         session.reply("Done.")
 
 

@@ -12,6 +12,8 @@ import pytest
 from jupyter_toolcall import Rule, Scripted, Session, Toolbox, cli
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.journal import Journal
+from jupyter_toolcall.jupyter import subcommands
+from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import context_for_cell, parse_options
 from jupyter_toolcall.rules.person_rules import PersonRules
 from jupyter_toolcall.rules.rule_files import METADATA, carry_out, rules_named
@@ -132,6 +134,15 @@ def test_a_cell_decides_by_its_rules_and_then_by_its_policy(tmp_path: Path) -> N
     variables = {"pay": pay, "model": Scripted([])}
     context, _ = context_for_cell(options, variables, Journal(), tmp_path)
     assert context.policy(context.toolbox["pay"], {"to": "Anna"})[0] == "reject"
+
+
+def test_a_rule_keeps_the_code_of_a_function_also_before_the_first_cell(tmp_path: Path) -> None:
+    words = ["rules", "add", "daily", "run", "pay", "to=Anna"]
+    for variables in ({}, {"pay": 3}, {"pay": lambda to: to}):
+        subcommands.carry_out(words, Cells(), {}, variables)
+    subcommands.carry_out(words, Cells(), {}, {"pay": pay})
+    codes = [rule.code for rule in rules_named("daily", tmp_path)]
+    assert codes == ["", "", "", Toolbox(pay)["pay"].version()]
 
 
 def test_the_command_line_lists_and_adds_rules(capsys: pytest.CaptureFixture[str]) -> None:

@@ -248,8 +248,9 @@ def test_what_another_machine_approved_runs_only_where_it_is_allowed(
     status, lines, said = ran(capfd, path)
     assert (status, said) == (1, "")
     assert lines == [
-        f"differs  {path}: Loaf_slice (call_1_1) waits for a person, and this run has none: use "
-        "--approve all, mark the tool read-only, or run the cell in a notebook (3 decisions by "
+        f"differs  {path}: Loaf_slice (call_1_1) waits for a person, and this run has none. It "
+        "may change something: the tool is not marked read-only. Use --approve all, mark the tool "
+        "read-only, or run the cell in a notebook (3 decisions by "
         "hand came from another machine, another notebook or an older version; --allow takes them)"
     ]
     assert ran(capfd, path, "--allow") == (0, [f"same     {path}: 1 session, 3 calls"], "")
