@@ -568,5 +568,5 @@ def test_a_decision_on_a_call_that_does_not_wait_changes_nothing() -> None:
     count = len(session.journal)
     for verdict in DECISIONS:
         with pytest.raises(NotYourTurn, match="call_1"):
-            session.decide("call_1", verdict, arguments={"by": 2})
+            session.decide("call_1", verdict, arguments={"by": 2} if verdict == "edit" else None)
     assert len(session.journal) == count
