@@ -54,11 +54,6 @@ class Frame:
         return self.height, len(self.names)
 
     @property
-    def numbered(self) -> bool:
-        """Whether rows have numbers alone."""
-        return True
-
-    @property
     def labels(self) -> Any:
         """What the rows are called, by position."""
         return range(self.height)
@@ -148,12 +143,6 @@ class PandasFrame(Frame):
     """A frame of pandas, whose rows have labels."""
 
     slow = ("object", "category")
-
-    @property
-    def numbered(self) -> bool:
-        index = self.value.index
-        is_range = isinstance(index, sys.modules["pandas"].RangeIndex)
-        return is_range and (index.start, index.step) == (0, 1)
 
     @property
     def labels(self) -> Any:
