@@ -270,10 +270,14 @@ def _seed(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _scores(parsed: argparse.Namespace) -> None:
+def _scores(parsed: argparse.Namespace) -> int:
     """Print the scores in notebooks; nothing is executed."""
     rows = class_scores.score_rows(parsed.path)
     print_text(class_scores.as_csv(rows) if parsed.csv else class_scores.as_text(rows))
+    missing = [path for path in parsed.path if not path.exists()]
+    for path in missing:
+        _say(f"there is no {path}")
+    return 1 if missing else 0
 
 
 def _rules(parsed: argparse.Namespace) -> None:

@@ -290,7 +290,8 @@ def shown_last(journal: Journal, among: Collection[str]) -> str:
 def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
     if branch.is_ancestor:
         raise UsageError(
-            "this is an earlier point of another branch, so it has no name yet; continue it first"
+            "this branch has no call of its own yet, so its name cannot be changed; continue it "
+            "first, such as with %toolchat next"
         )
     label = journal.labels.get(branch.first_entry, Label())
     journal.label(branch.first_entry, replace(label, **changes))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ..core.errors import ModelError
 from ..core.events import Outcome
 from ..core.interface_text import t
 from ..core.state import AskModel
-from ..models.prices import cost
+from ..models.prices import FREE, PAID, cost, price
 from ..rules.budget import Budget
 from ..schemes.messages import Reply
 from .cursor import Cursor, SessionHooks
@@ -31,6 +32,8 @@ class BudgetHook(SessionHooks):
 
     @contextmanager
     def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
+        self._demand_price(model)
+
         def count(reply: Reply | None) -> None:
             if reply is not None and reply.usage is not None:
                 paid = cost(model, reply.usage)
@@ -38,6 +41,18 @@ class BudgetHook(SessionHooks):
                 self.budget.count(reply.usage, dollars, model)
 
         yield count
+
+    def _demand_price(self, model: str) -> None:
+        """Raise ModelError where the budget limits cost alone, and the price is not known."""
+        budget, provider = self.budget, model.partition(":")[0]
+        if budget.cost is None or budget.tokens is not None or price(model) is not None:
+            return
+        # A function may cost nothing: that is seen when its first reply has used tokens.
+        if provider in PAID or (budget.unpriced and provider not in FREE):
+            raise ModelError(
+                f"the price of {model or 'this model'} is not known, so a budget of cost alone "
+                "would stop nothing: give tokens beside cost, such as tokens=50000,cost=0.50"
+            )
 
     @contextmanager
     def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:

@@ -244,6 +244,7 @@ def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str,
                 "Write [tool.jupyter-toolcall.mcp.NAME]: then you are asked first"
             )
         if name not in names:
+            names.remove("mcp_servers")
             raise UsageError(
                 f"[tool.jupyter-toolcall] has no setting {name!r}; there are {', '.join(names)}"
             )

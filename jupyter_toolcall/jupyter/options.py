@@ -9,9 +9,10 @@ import argparse
 import functools
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -195,7 +196,8 @@ _HELP: Mapping[str, str] = {
     "--no-wait": "the cell ends at a pause; the panel continues",
     "--max-turns": "stop after N replies (default 50)",
     "--max-result": "the model is sent N characters of a result at once (default 20,000)",
-    "--executor": "where tools with @tool(executor=True) run: threads, processes, or a variable",
+    "--executor": "where tools with @tool(executor=True) run: threads, processes, dask, "
+    "dask:ADDRESS, or a variable",
     "--jobs": "run up to N read-only calls of one reply together (default 1)",
     "--record": "record each request and its reply, a line a turn",
     "--replay": "replies come from a recording, a notebook",
@@ -354,9 +356,19 @@ def context_for_cell(
         budget=Budget.parsed(options.budget) if options.budget and budget is None else budget,
         sharing=check_sharing(options.share, options.withhold),
     )
+    _check_breaks(options.breaks, context.toolbox)
     return context, replace(
         opened, model=model_identity(context.model), server=server_digest(context.model)
     )
+
+
+def _check_breaks(globs: Sequence[str], box: Toolbox) -> None:
+    """Raise UsageError for a --break that no tool fits, so that it would hold nothing."""
+    for glob in globs:
+        name = glob.partition("(")[0]
+        # Of a set of characters, `(` may be one.
+        if "[" not in glob and not any(fnmatchcase(tool, name) for tool in box.names):
+            raise UsageError(f"--break {glob}: no tool has that name.{nearest(name, box.names)}")
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:
@@ -466,7 +478,7 @@ def model_for_cell(options: Options, variables: Variables, folder: Path) -> Mode
     if isinstance(model, Person):
         raise UsageError(
             "--record keeps what a model replies by itself; what a person replies is kept in the "
-            "notebook, and --replay NOTEBOOK says it again"
+            "notebook, and --replay NOTEBOOK replays it"
         )
     return Recording(model, new_tape(folder, options.record), name=options.record)
 

@@ -401,7 +401,9 @@ def _without_session(
             store = value_store()
             if store is None:
                 return "no value is kept beyond its kernel"
-            if "--forget" in words:
+            if wrong := next((word for word in words if word != "--forget"), ""):
+                raise UsageError(f"values knows no {wrong}.{nearest(wrong, ('--forget',))}")
+            if words:
                 removed = store.clear()
                 return f"removed {removed}; a replay makes again what it needs, and asks before it"
             return f"{store.held()} of {megabytes(store.room)}, in {store.folder}"

@@ -18,6 +18,8 @@ READ_ON = "2026-11-21"
 WRITING = 1.25
 """What writing to a cache costs, as a multiple of input."""
 MILLION = 1_000_000
+PAID, FREE = ("anthropic", "openai"), ("scripted", "recorded", "person")
+"""The providers whose models cost money, and those whose models cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ from .recording_file import (
 from .retrying import Patience, uncut_reply
 
 LISTENERS = ("on_text", "on_wait")
-ELSEWHERE = "Record this course in another file (--record FILE), or delete that one for a new one."
+ELSEWHERE = "Record this run in another file (--record FILE), or delete that one for a new one."
 OTHER_MODEL = "To continue with another model, name it: -m NAME; --record FILE records it."
 MOST = 24
 """A text is shown in so many pieces at most, however long it is."""
@@ -215,7 +215,7 @@ class Recording:
         if turn is not None and turn.server not in ("", server_digest(self.model)):
             why = why or f"turn {number} is of a model at another server"
         if why:
-            raise ModelError(f"{self.file} holds another course: {why}.\n{ELSEWHERE}")
+            raise ModelError(f"{self.file} holds another recording: {why}.\n{ELSEWHERE}")
         if turn is not None:
             return speak(turn.reply, vars(self).get("on_text"))
         for listener in LISTENERS:

@@ -20,8 +20,8 @@ class Budget:
 
     Arguments:
         tokens: of all requests and replies.
-        cost: in US dollars, by the dated list of prices (`jupyter toolcall models`). Requests to a
-            model without a known price count their tokens alone.
+        cost: in US dollars, by the dated list of prices (`jupyter toolcall models`). A model
+            without a known price counts its tokens alone, so it needs a limit of `tokens` too.
         calls: how many calls run; then each further one waits for you.
 
     To go on, raise a limit, such as `budget.tokens += 50_000`, and call `session.run()`. Raises
@@ -83,7 +83,7 @@ class Budget:
         self.dearest = dollars or 0.0
         self.used_cost += self.dearest
         if dollars is None:
-            self.unpriced = model
+            self.unpriced = model or "this model"
 
     def add(self, tokens: int, dollars: float, calls: int = 0) -> None:
         """Raise the limits. Raises UsageError where nothing is added."""

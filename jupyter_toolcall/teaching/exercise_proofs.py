@@ -19,7 +19,7 @@ from itertools import islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import ToolcallError
+from ..core.errors import ToolcallError, UsageError
 from ..core.events import Call
 from ..models.recording_file import Course
 from ..schemes.select import SELECT
@@ -121,6 +121,8 @@ def noticed_errors(notebook: Path, name: str) -> list[tuple[SeededError, str]]:
         raise ToolcallError(f"{notebook} has no cell that says %toolchat check {name}")
     checks, right_exercise = checked.exercise.checks, replace(checked.exercise, seeded_errors=())
     file = exercise_file.relative_path(name)
+    if not checked.exercise.replays and not (notebook.parent / file).exists():
+        raise UsageError(f"{name} is an exercise in a cell: seed needs one in a file, {file}")
     recording = exercise_file.ExerciseRecording(notebook.parent, file, right_exercise)
     errors = [*islice(proposed_errors(recording.courses[0]), TRIED)]
     right, *wrong = _held(notebook, checked, file, [None, *errors])

@@ -161,7 +161,7 @@ def executor_named(
     if executor is None:
         raise UsageError(
             f"{option}: {value!r:.60} is no executor; give a concurrent.futures.Executor, a client "
-            "of Dask or ipyparallel, 'threads', 'processes' or 'dask'"
+            "of Dask or ipyparallel, 'threads', 'processes', 'dask' or 'dask:ADDRESS'"
         )
     return executor
 

@@ -115,7 +115,7 @@ def test_a_place_on_the_way_of_a_branch_has_no_name_of_its_own() -> None:
     main = session()
     place = main.fork(main.calls[0])
     assert place.branch == "fork after call 1"
-    with pytest.raises(UsageError, match="no name yet"):
+    with pytest.raises(UsageError, match="its name cannot be changed"):
         place.name_branch("early")
     assert list(main.branch_names) == ["main"]
 

@@ -130,7 +130,7 @@ def test_a_file_below_takes_nothing_away_of_what_one_above_withholds(tmp_path: P
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"modle": "x"}, "no setting 'modle'"),
+        ({"modle": "x"}, "no setting 'modle'; there are .*share, withhold$"),
         ({"max_turns": "x"}, "wrong type"),
         ({"share": "value"}, "Did you mean values"),
         ({"approve": "al"}, "Did you mean all"),

@@ -429,7 +429,7 @@ def test_another_course_is_refused_before_anybody_is_asked(tape: Path) -> None:
 
     other = fries_session(Recording(never, tape, name="tape.jsonl"))
     told = refusal(lambda: other.tell("Boil it."))
-    assert "tape.jsonl holds another course: turn 1 differs in the prompt" in told
+    assert "tape.jsonl holds another recording: turn 1 differs in the prompt" in told
     same = fries_session(Recording(never, tape))
     assert "turn 1 was said by scripted:kitchen" in refusal(lambda: same.tell(PROMPT))
     assert tape.read_bytes() == before

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Budget, Scripted, Session, Toolbox, tool
-from jupyter_toolcall.core.errors import UsageError
+from jupyter_toolcall.core.errors import ModelError, UsageError
 from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.engine.person_model import idle_phase
 from jupyter_toolcall.schemes.messages import Reply
@@ -72,6 +72,19 @@ def test_a_cost_counts_by_the_dated_prices_and_an_unknown_price_counts_tokens_al
     assert unknown.used_cost == 0
     assert row is not None
     assert row.note == "No price is known for other:model: its tokens count alone."
+
+
+@pytest.mark.parametrize(("name", "asked"), [("openai:gpt-9", 0), ("my model", 1), ("", 1)])
+def test_a_budget_of_cost_alone_is_refused_where_the_price_is_not_known(
+    name: str, asked: int
+) -> None:
+    session = opened(Budget(cost=0.5), name=name)
+    with pytest.raises(ModelError, match=f"the price of {name or 'this model'} is not known"):
+        session.tell("Note.")
+    model = session.cursor.context.model
+    assert isinstance(model, Counted)
+    assert model.asked == asked
+    assert opened(Budget(cost=0.5), name="recorded:a").tell("Note.").text == "Done."
 
 
 def test_calls_above_the_budget_wait_and_a_person_may_run_them() -> None:

@@ -42,6 +42,8 @@ def test_a_class_is_one_table_with_the_last_check_of_each_exercise(
         ["eve/fries.ipynb", "-", "-", "-", "cannot be read (OverflowError)"],
         ["torn.ipynb", "-", "-", "-", "cannot be read (ToolcallError)"],
     ]
+    assert main(["scores", "no"]) == 1
+    assert capsys.readouterr().err == "toolcall: there is no no\n"
     assert main(["scores", ".", "--csv"]) == 0
     head, bo, *_ = csv.reader(capsys.readouterr().out.splitlines())
     assert (head[1], bo) == ("'-cut", ["'=bo/fries.ipynb", "3 of 3", "-", "-", "-"])

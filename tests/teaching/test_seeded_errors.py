@@ -64,6 +64,16 @@ def test_five_wrong_calls_that_the_checks_notice_are_lines_of_an_exercise(
     assert any("shape='SLICES'" in line and "in sticks" in line for line in lines)
 
 
+def test_an_exercise_in_a_cell_gets_no_proposals_and_the_error_says_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exercise = "%%toolchat exercise spot\n# Spot\n## Checks\n- It is 1: `1 == 1`"
+    cells = "%load_ext jupyter_toolcall", exercise, "%toolchat check spot"
+    path = write_notebook(tmp_path / "spot.ipynb", *cells)
+    assert main(["seed", "--trust", str(path), "spot"]) == 1
+    assert "spot is an exercise in a cell: seed needs one in a file" in capsys.readouterr().err
+
+
 def test_no_proposal_is_the_call_itself() -> None:
     same = Call("a", "add", {"x": 1, "y": 1}), Call("b", "add", {"x": 1, "y": 1})
     errors = proposed_errors(Course((Turn(1, Reply("", same), 0),)))
