@@ -5,7 +5,7 @@ import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { jsonLines, jsonText } from './exact';
 import { emptyCells, missingColumn } from './full_preview';
 import { glyph, icon, sign, thumb } from './icons';
-import { namesObject, nameText, objectState } from './labels';
+import { argumentNames, namesObject, nameText, objectState } from './labels';
 import { choices, definitionsOf, own } from './schema';
 import { originOf } from './origins';
 import { literalText, oneLine, seenAndHidden, summaryOf, t, textBlock } from './text';
@@ -158,10 +158,7 @@ const MANY = 14;
 
 /** The arguments of a call; `show` shows the object of one that is pointed at, `acts` the path of a value. */
 export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = null, acts: PanelActions | null = null): HTMLElement | null {
-  const order = view.model.tools.get(call.tool)?.order ?? [];
-  // A notebook file sorts the keys.
-  const names = [...new Set([...order, ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));
-  const rows = names.flatMap(parameter => {
+  const rows = argumentNames(call, view.model.tools.get(call.tool)).flatMap(parameter => {
     const value = call.arguments[parameter];
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
