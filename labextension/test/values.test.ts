@@ -115,13 +115,19 @@ test('a form chooses False where the default is True, and sends that field alone
   assert.deepEqual(it.sent, [{ ...edit, arguments: { flag: false }, left_out: [] }]);
 });
 
-test('an argument can be left out again, and the default is one choice', async () => {
+test('the default is one choice, which the call and the new branch get as a value, without an empty box below it', async () => {
   const it = await shown({ arguments: { flag: false, note: 'x' } });
   it.click('Edit');
   choose(it, 'default (true)');
   choose(it, 'default ("none")');
+  assert.match(it.one('[role=dialog]').textContent, /flag=true, note="none"/);
+  const boxes = (): number => it.all('[role=dialog] .tc-free input[type=text]').filter(box => !box.closest('[hidden]')).length;
+  assert.equal(boxes(), 0);
+  choose(it, 'value');
+  assert.equal(boxes(), 1);
+  choose(it, 'default (5)');
   it.click('Run with these values');
-  assert.deepEqual(it.sent, [{ ...edit, arguments: {}, left_out: ['flag', 'note'] }]);
+  assert.deepEqual(it.sent, [{ ...edit, arguments: { flag: true, note: 'none' }, left_out: [] }]);
 });
 
 test('a form in which nothing is changed approves a call that waits, and does nothing to one that ran', async () => {

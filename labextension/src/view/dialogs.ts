@@ -18,6 +18,10 @@ function followingText(view: ViewState, call: CallRow): string {
   return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
 }
 
+/** The values of changed fields by name: of an argument that is left out its default, undefined where that is not known. */
+const changedValues = (changed: readonly FieldRow[], filled: Readonly<Record<string, unknown>>): [string, unknown][] =>
+  changed.map(({ field: { name, standard } }) => [name, Object.hasOwn(filled, name) ? filled[name] : standard ?? undefined]);
+
 function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).join(', ');
@@ -25,7 +29,7 @@ function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow
   const waits = needsDecision(call);
   const changed = rows.filter(one => one.isChanged);
   if (changed.length === 0) return [waits ? t('Nothing is changed: the call runs as it is.') : t('Nothing is changed, so nothing runs again.')];
-  const argumentsText = changed.map(({ field: { name } }) => `${name}=${name in values ? literalText(values[name], 60) : t('default')}`).join(', ');
+  const argumentsText = changedValues(changed, values).map(([name, value]) => `${name}=${value === undefined ? t('default') : literalText(value, 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, oneLine(`${call.tool}(${argumentsText})`, 240));
   const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : waits ? t('Runs:') : t('Runs on a new branch:');
@@ -146,11 +150,11 @@ export class EditDialog implements Dialog {
   /** The call with the arguments that are changed. */
   private _edit(): Pick<Commands['edit'], 'call' | 'approval_digest' | 'arguments' | 'left_out'> {
     const { arguments: filled } = filledArguments(this._rows);
-    const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
+    const changed = changedValues(this._rows.filter(one => one.isChanged), filled);
     return {
       ...shownCall(this._call),
-      arguments: Object.fromEntries(Object.entries(filled).filter(([name]) => changed.includes(name))),
-      left_out: changed.filter(name => !Object.hasOwn(filled, name))
+      arguments: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
+      left_out: changed.flatMap(([name, value]) => (value === undefined ? name : []))
     };
   }
 

@@ -8,7 +8,7 @@ import type { PanelActions, ViewState } from '../view_state';
 import {
   type CallPair, chosenBranches, comparedSides, differsAt, hiddenBranches, idOf, type Side, type SideName, type Sides, visibleBranches
 } from './comparison';
-import { textLines } from './differences';
+import { openFirst, textLines } from './differences';
 import { pairRows, rowHead, tableRow } from './pair_rows';
 
 const MOST_ROWS = 200;
@@ -119,6 +119,7 @@ export class CompareTab {
       h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
     if (!shown.comparison) return [grid(), notCompared(this._view)];
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [shown.left.at, shown.right.at] }, MOST_ROWS);
+    openFirst(rows);
     const speaks = this._view.model.session.phase === 'thinking';
     const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', t('The first %1 rows are shown.', MOST_ROWS)) : null;
     return [compareBar(this._view, shown, this._acts), grid(...rows, replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)), more];
