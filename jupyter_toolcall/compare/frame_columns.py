@@ -65,8 +65,7 @@ class Frame:
         return self.value.to_series(number)
 
     def cells(self, column: Any) -> list[Any]:
-        cells: list[Any] = column.to_list()
-        return cells
+        return [*column.to_list()]
 
     def cell(self, column: Any, row: int) -> Any:
         return column[row]
@@ -195,8 +194,7 @@ class ArrowFrame(Frame):
         return int(column.null_count)
 
     def cells(self, column: Any) -> list[Any]:
-        cells: list[Any] = column.to_pylist()
-        return cells
+        return [*column.to_pylist()]
 
     def type(self, column: Any) -> str:
         return str(column.type)
@@ -235,8 +233,7 @@ class PlainFrame(Frame):
         return [*map([*self.read.values()][number], self.value)]
 
     def cells(self, column: Any) -> list[Any]:
-        cells: list[Any] = column
-        return cells
+        return [*column]
 
     def type(self, column: Any) -> str:
         return ""
