@@ -115,6 +115,21 @@ test('a form chooses False where the default is True, and sends that field alone
   assert.deepEqual(it.sent, [{ ...edit, arguments: { flag: false }, left_out: [] }]);
 });
 
+test('a value that does not fit is refused at its field as it is typed, and cannot be run', async () => {
+  const it = await shown({ arguments: { count: 3 } });
+  it.click('Edit');
+  const input = it.one('[role=dialog] .tc-free input[type=text]') as HTMLInputElement;
+  const type = (text: string): void => {
+    input.value = text;
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+  const wrong = (): unknown[] => [input.getAttribute('aria-invalid'), it.all('.tc-wrong').map(one => one.textContent).join(''), it.buttons('Run with these values')[0]?.disabled];
+  type('abc');
+  assert.deepEqual(wrong(), ['true', 'count must be a number.', true]);
+  type('7');
+  assert.deepEqual(wrong(), [null, '', false]);
+});
+
 test('the default is one choice, which the call and the new branch get as a value, without an empty box below it', async () => {
   const it = await shown({ arguments: { flag: false, note: 'x' } });
   it.click('Edit');

@@ -128,9 +128,12 @@ export class EditDialog implements Dialog {
   private _showConsequence(): void {
     const approves = needsDecision(this._call) && !this._rows.some(one => one.isChanged);
     offerColumns(this._view, this._tool, this._rows, this._acts);
+    const { errors } = filledArguments(this._rows);
+    const wrong = this._rows.filter(one => one.isChanged && own(errors, one.field.name));
+    for (const one of wrong) one.showError(own(errors, one.field.name) ?? '');
     this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
     this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these values');
-    this._runButton.disabled = this._isSent || !(approves || this._rows.some(one => one.isChanged));
+    this._runButton.disabled = this._isSent || wrong.length > 0 || !(approves || this._rows.some(one => one.isChanged));
     if (!this._isSent) this._tryLater();
   }
 
