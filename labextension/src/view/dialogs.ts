@@ -82,21 +82,12 @@ export class EditDialog implements Dialog {
   private readonly _runButton = button(t('Run with these values'), { type: 'submit', look: 'primary' });
   private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
   private readonly _buttons = h(
-    'div',
-    'tc-row',
-    button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
-    button(t('Cancel'), { look: 'right', onclick: () => this._close() }),
-    this._runButton
+    'div', 'tc-row', button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+    button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
   );
   private readonly _form = h(
-    'form',
-    { onsubmit: () => this._submit(), novalidate: true },
-    ...this._rows.map(one => one.element),
-    this._reasonField,
-    h('p', 'tc-note', icon('info'), this._note),
-    this._preview,
-    this._error.element,
-    this._buttons
+    'form', { onsubmit: () => this._submit(), novalidate: true }, ...this._rows.map(one => one.element), this._reasonField,
+    h('p', 'tc-note', icon('info'), this._note), this._preview, this._error.element, this._buttons
   );
   readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
@@ -204,12 +195,8 @@ export class CallDialog implements Dialog {
   private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
-    'form',
-    { onsubmit: () => this._sendCall(false, true), novalidate: true },
-    ...this._rows.map(one => one.element),
-    this._rows.length ? null : note(t('This tool takes no arguments.')),
-    h('p', 'tc-note', icon('run'), this._note),
-    this._error.element,
+    'form', { onsubmit: () => this._sendCall(false, true), novalidate: true }, ...this._rows.map(one => one.element),
+    this._rows.length ? null : note(t('This tool takes no arguments.')), h('p', 'tc-note', icon('run'), this._note), this._error.element,
     h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
   );
   readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());

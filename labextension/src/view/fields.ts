@@ -371,10 +371,7 @@ function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
 export function dialogFrame(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
   const id = nextId();
   const head = h(
-    'div',
-    'tc-row',
-    h('h3', { id }, title),
-    h('code', 'muted', oneLine(about, 60)),
+    'div', 'tc-row', h('h3', { id }, title), h('code', 'muted', oneLine(about, 60)),
     button('', { icon: 'close', label: t('Close'), look: 'ghost icon right', onclick: close })
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };

@@ -101,8 +101,7 @@ function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLEl
   const lines = [call.change, call.reason && t('Reason: %1', call.reason)].filter(Boolean);
   return h(
     'li', { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
-    icon(stepIcon(call)),
-    h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
+    icon(stepIcon(call)), h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     lines.length ? h('span', { class: 'change', title: lines.join('\n') }, ...lines.map(line => h('span', {}, shortLine(line, 160)))) : null,
     h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
@@ -254,8 +253,7 @@ function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: 
       title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
       disabled: !view.live || view.isPast || view.ui.commandSent, onclick: send
     },
-    icon(stops ? 'wait' : 'ready'),
-    h('span', 'tool', oneLine(tool.id, 120))
+    icon(stops ? 'wait' : 'ready'), h('span', 'tool', oneLine(tool.id, 120))
   );
 }
 

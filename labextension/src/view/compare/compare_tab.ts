@@ -23,9 +23,7 @@ function hiddenButton(view: ViewState, acts: PanelActions): Child {
 function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
   const gone = hiddenBranches(view.model).length > 0;
   return h(
-    'div',
-    'tc-nothing',
-    h('p', 'strong', gone ? t('One branch in view') : t('One branch so far')),
+    'div', 'tc-nothing', h('p', 'strong', gone ? t('One branch in view') : t('One branch so far')),
     h('p', 'muted', gone ? t('The others are hidden.') : t('To compare two branches, edit a call that ran or fork from a call.')),
     hiddenButton(view, acts)
   );
@@ -45,11 +43,8 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
   const swap = (): void => acts.setState({ leftBranch: idOf(shown.right.branch), rightBranch: idOf(shown.left.branch) });
   const refused = refusal(view);
   return h(
-    'div',
-    'tc-row tc-with',
-    h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
-    refused ? mutedText(refused) : null,
-    hiddenButton(view, acts),
+    'div', 'tc-row tc-with', h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
+    refused ? mutedText(refused) : null, hiddenButton(view, acts),
     view.ui.showsEqualCalls
       ? button(t('Fold equal calls'), { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
       : null,
@@ -159,9 +154,7 @@ function editedText(pairs: readonly CallPair[], where: SideName): string {
 function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
   const cell = (where: SideName): HTMLElement =>
     h(
-      'div',
-      { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
-      picker(view, shown, where, acts),
+      'div', { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' }, picker(view, shown, where, acts),
       shown.comparison ? mutedText(editedText(shown.pairs, shown[where].at)) : null
     );
   return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText(t('Call'))), cell('left'), cell('right'));
@@ -194,9 +187,7 @@ function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLEl
   if (!change || speaks || !left.text || !right.text) return null;
   const cell = (mine: Side, look: string): HTMLElement =>
     h(
-      'div',
-      { role: 'cell', class: `${look}diff` },
-      h('div', 'muted small', t('reply text')),
+      'div', { role: 'cell', class: `${look}diff` }, h('div', 'muted small', t('reply text')),
       textLines(mine.text, differsAt(change, mine.at))
     );
   return tableRow(rowHead('', screenReaderText(t('Reply text, differs'))), cell(left, ''), cell(right, 'b '));

@@ -72,9 +72,7 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(
-    'div',
-    'tc-partof',
-    nameLabel(one.name),
+    'div', 'tc-partof', nameLabel(one.name),
     hasText ? (words === null ? h('span', 'muted', t('not there')) : words && marked(oneLine(words, 200))) : null,
     one.says && !hasRows && isLast ? mutedText(oneLine(one.says, 160)) : null,
     ...images.map((image, index) => picture(image, index ? t('Difference') : t('%1, a picture', name))),
@@ -188,11 +186,8 @@ export function objectElement(
   const isTwin = !pair.same && pair.left?.name === pair.right?.name;
   const caption = mutedText(oneLine(joined(' · ', isTwin && oneLine(branch, 40), object.preview.caption || object.kind), 120));
   const mini = h(
-    'button',
-    { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
-    thumb(glyph(object.preview), true),
-    strongText(oneLine(object.name, 80)),
-    caption
+    'button', { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
+    thumb(glyph(object.preview), true), strongText(oneLine(object.name, 80)), caption
   );
   return h('div', 'tc-madeof', mini, ...body(pair, where, isLast));
 }
