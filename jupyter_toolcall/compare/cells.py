@@ -33,9 +33,11 @@ def alike(a: Any, b: Any) -> bool:
 
 
 def reads_alike(a: Any, b: Any) -> bool:
-    """Return whether two cells are the same, or one is the text of the other, which is a number
-    or a bool: `"4.50"` and `4.5`."""
+    """Return whether two cells are the same, or one is the text of the other, which is a number,
+    a bool or a date: `"4.50"` and `4.5`."""
     text, other = (a, _plain(b)) if type(a) is str else (b, _plain(a))
+    if type(text) is str and text == (_date_text(other) or None):
+        return True
     if type(text) is not str or type(other) not in (int, float, bool):
         return alike(a, b) or (is_nothing(a) and is_nothing(b))
     if type(other) is bool:

@@ -316,8 +316,7 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
         case kinds.Tables(cells=cells) if sides is kinds.HERE:
             left, right = kinds.alone(part, sides)
             return replace(row, cells=cells[:CELLS], left=left, right=right)
-        case kinds.Tables(cells=cells) if not kinds.is_new_table(part):
-            # Rows of a new table that have a number of the one before are no changed rows of it.
+        case kinds.Tables(cells=cells):
             return replace(row, cells=cells[:CELLS])
         case kinds.Images(left, right, where=where):
             images = (left, right, where) if where.address else (left, right)
@@ -332,9 +331,8 @@ def change_parts(change: Difference, before: Any, value: Any) -> Iterator[PartRo
     is_table = isinstance(change, kinds.Tables)
     for part in difference_row("", change, kinds.CHANGED).parts:
         yield replace(part, says="") if is_table else part
-    if not isinstance(change, kinds.Tables) or kinds.is_new_table(change):
-        return
-    yield from lone_rows(change, (before, value), ROW_NAMES)
+    if isinstance(change, kinds.Tables):
+        yield from lone_rows(change, (before, value), ROW_NAMES)
 
 
 def lone_rows(

@@ -111,6 +111,8 @@ class Tables:
     """How many columns were compared of a wide table; 0 where all were."""
     lone: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     """The positions of the rows in `rows`."""
+    unrelated: bool = False
+    """No row of one is known to be a row of the other, as of a table and its groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +285,7 @@ def alone(tables: Tables, sides: tuple[str, str]) -> list[str]:
 
 
 def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
-    if sides is CHANGED and is_new_table(tables):
+    if sides is CHANGED and tables.unrelated:
         return t("a new table, %1", shape_text(tables.right))
     parts = [_column(column) for column in tables.by_column[:SHOWN]]
     if len(tables.by_column) > SHOWN:
@@ -352,18 +354,6 @@ def _column(column: ColumnChange) -> str:
     if any(column.types):
         parts.append(_arrow(*column.types))
     return t("%1: %2", column.name, joined(", ", parts))
-
-
-def is_new_table(tables: Tables) -> bool:
-    """Return whether a table has little of the one before it, such as one of groups: rows are gone,
-    and columns or labels, and at most half of the cells of either table are in both."""
-    # Groups may have the labels of some of the rows: then a column is gone.
-    is_other = tables.columns[0] or 2 * tables.alone[1] > tables.right[0]
-    rows, columns = tables.left[0] - tables.alone[0], tables.left[1] - len(tables.columns[0])
-    compared = (tables.sample or rows) * (tables.wide or columns)
-    kept = rows * columns * (1 - tables.changed / compared) if compared else 0
-    cells = min(math.prod(tables.left), math.prod(tables.right))
-    return bool(tables.alone[0] and is_other) and 2 * kept <= cells
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -54,11 +54,6 @@ class Frame:
         return self.height, len(self.names)
 
     @property
-    def numbered(self) -> bool:
-        """Whether rows have numbers alone."""
-        return True
-
-    @property
     def labels(self) -> Any:
         """What the rows are called, by position."""
         return range(self.height)
@@ -70,8 +65,7 @@ class Frame:
         return self.value.to_series(number)
 
     def cells(self, column: Any) -> list[Any]:
-        cells: list[Any] = column.to_list()
-        return cells
+        return [*column.to_list()]
 
     def cell(self, column: Any, row: int) -> Any:
         return column[row]
@@ -150,12 +144,6 @@ class PandasFrame(Frame):
     slow = ("object", "category")
 
     @property
-    def numbered(self) -> bool:
-        index = self.value.index
-        is_range = isinstance(index, sys.modules["pandas"].RangeIndex)
-        return is_range and (index.start, index.step) == (0, 1)
-
-    @property
     def labels(self) -> Any:
         return self.value.index
 
@@ -206,8 +194,7 @@ class ArrowFrame(Frame):
         return int(column.null_count)
 
     def cells(self, column: Any) -> list[Any]:
-        cells: list[Any] = column.to_pylist()
-        return cells
+        return [*column.to_pylist()]
 
     def type(self, column: Any) -> str:
         return str(column.type)
@@ -246,8 +233,7 @@ class PlainFrame(Frame):
         return [*map([*self.read.values()][number], self.value)]
 
     def cells(self, column: Any) -> list[Any]:
-        cells: list[Any] = column
-        return cells
+        return [*column]
 
     def type(self, column: Any) -> str:
         return ""

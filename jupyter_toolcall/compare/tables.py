@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
+from itertools import filterfalse, islice, pairwise, takewhile
+from typing import Any, Literal
 
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from .cells import cell, cell_text
 from .differences import CellPair, Difference, Same, Tables, Unknown
 from .frame_columns import Frame, PandasFrame, Unlike, frame_of, unlike
-from .matching import pairs
 
 LARGE, SAMPLE = 100_000, 10_000
 """Of a table with more rows so many are compared, evenly spaced."""
@@ -27,6 +26,9 @@ KEYS, ALIGNED = 8, 60_000
 """So many columns are tried as keys. Rows are aligned by their texts up to so many cells."""
 WIDE, CELLS, LABELS = 200, 60, 12
 """So many columns are compared, so many cells are kept, and so many rows are named."""
+
+
+By = Literal["labels", "positions", "key", "content"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,67 +45,114 @@ class Pairing:
     alone: tuple[int, int] = (0, 0)
     moved: bool = False
     sample: int = 0
-    by_position: bool = False
+    by: By = "content"
+    """What the pairs go by."""
 
     def name(self, side: int, row: int) -> str:
         return cell_text(self.names[side][row])
 
 
 def tables(left: Any, right: Any) -> Difference | None:
-    """Return how two tables differ; None for other values."""
+    """Return how two tables differ; None for other values.
+
+    Of the ways to pair their rows that the tables are evidence for, the one by which least
+    differs is taken. Without any, as of a table and its groups, no row is compared.
+    """
     a, b = frame_of(left), frame_of(right)
     if a is None or b is None:
         return None
-    pairing = _pairing(a, b)
-    if pairing is None:
-        columns = names_alone(a.names, b.names), names_alone(b.names, a.names)
-        return Tables(a.shape, b.shape, columns=columns)
-    result = _difference(pairing)
-    if not (pairing.by_position and isinstance(result, Tables) and result.changed):
-        return result
-    # Rows that a call sorted stand elsewhere; a key tells where, if less differs so.
-    moved = _by_key(a, b, permuted=True)
-    other = None if moved is None else _difference(moved)
-    fewer = isinstance(other, Tables) and other.changed < result.changed
-    return other if fewer and other is not None else result
+    columns = names_alone(a.names, b.names), names_alone(b.names, a.names)
+    best = Tables(a.shape, b.shape, columns=columns, unrelated=True)
+    for pairing in _pairings(a, b):
+        result = _difference(pairing)
+        if not isinstance(result, Tables):
+            return result
+        if _is_evident(pairing, result) and (best.unrelated or result.changed < best.changed):
+            best = result
+            if not best.changed:
+                break
+    return best
 
 
 def names_alone(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     """Return the names that the others do not have."""
-    other_names = set(others)
-    return tuple(name for name in names if name not in other_names)
+    return tuple(filterfalse({*others}.__contains__, names))
 
 
 # -- which rows belong together --------------------------------------------------------------
 
 
-def _pairing(a: Frame, b: Frame) -> Pairing | None:
-    """Return the rows of two tables in pairs; None where nothing tells them apart."""
+def _pairings(a: Frame, b: Frame) -> Iterator[Pairing]:
+    """Yield the ways to pair the rows of two tables, the surest and cheapest first."""
     most, height = _most_rows(a, b), max(a.height, b.height)
-    is_large, numbered = height > most, a.numbered and b.numbered
+    is_large = height > most
     rows = _spaced(a.height, min(most, SAMPLE)) if is_large else range(a.height)
     sample = len(rows) if is_large else 0
-    names = a.labels, b.labels
-    is_same = a.height == b.height
-    if isinstance(a, PandasFrame) and isinstance(b, PandasFrame) and not numbered:
-        ours, theirs = a.labels, b.labels
-        is_same = is_same and bool(ours.equals(theirs))
-        if not is_same and ours.is_unique and theirs.is_unique:
-            return _matched(a, b, rows, theirs.get_indexer(ours[rows]).tolist(), names)
-        is_same = a.height == b.height
-    if is_same:
-        by_position = numbered and not is_large
-        return Pairing((a, b), (rows, rows), names, sample=sample, by_position=by_position)
-    return None if height > LARGE else _by_key(a, b) or _by_content(a, b)
+    names, label_names = (a.labels, b.labels), [_label_names(table) for table in (a, b)]
+    is_same, same_height = True, a.height == b.height
+    if isinstance(a, PandasFrame) and isinstance(b, PandasFrame):
+        least = min(a.height, b.height)
+        is_same = bool(a.labels[:least].equals(b.labels[:least]))
+        # Numbers from 0 on are the labels of any table.
+        are_labels = not is_same or (label_names[0] and not same_height)
+        if label_names[0] == label_names[1] and are_labels and all(n.is_unique for n in names):
+            partners = names[1].get_indexer(names[0][rows]).tolist()
+            yield _matched(a, b, rows, partners, names, "labels")
+    if same_height:
+        by: By = "positions" if is_same or not any(label_names) else "content"
+        yield Pairing((a, b), (rows, rows), names, sample=sample, by=by)
+    if height <= LARGE and not (is_large and same_height):
+        yield from filter(None, (_by_key(a, b), _by_content(a, b)))
+
+
+def _is_evident(pairing: Pairing, result: Tables) -> bool:
+    """Return whether the rows of a pairing are the same rows, by what stands in them.
+
+    Rows by the same key or labels are, and those that stay in place where the columns stay, or
+    most cells. Where rows went or came, a table of groups looks alike: by a key a part of the rows
+    is the same where most cells are, and where what names the rows of one table names those
+    of the other too. Cells of rows that are paired by their content alone never differ.
+    """
+    a, b = pairing.tables
+    paired, same_columns = len(pairing.rows[0]), not any(result.columns)
+    cells = paired * (result.wide or a.shape[1] - len(result.columns[0]))
+    is_mostly_same = 2 * result.changed < cells
+    if pairing.by == "content" and result.changed:
+        return False
+    if not any(result.alone):
+        return pairing.by == "key" or same_columns or is_mostly_same
+    kept = paired * a.height / (result.sample or a.height or 1)
+    if pairing.by == "labels" and 2 * kept <= min(a.height, b.height):
+        return False
+    if not (result.changed or all(result.alone)) and (same_columns or pairing.by == "labels"):
+        return True
+    return is_mostly_same and _are_named_alike(*sorted((a, b), key=lambda table: table.height))
+
+
+def _are_named_alike(small: Frame, large: Frame) -> bool:
+    """Return whether the first columns that name the rows of the small table, or its labels, name
+    those of the large one: groups are named by what is there many times in their table."""
+    if label_names := _label_names(small):
+        return label_names == _label_names(large) and bool(large.labels.is_unique)
+    prefixes = (small.names[:count] for count in range(1, KEYS + 1))
+    for names in takewhile({*large.names}.issuperset, prefixes):
+        if len({*_row_texts(small, names)}) == small.height:
+            return len({*_row_texts(large, names)}) == large.height
+    return False
+
+
+def _label_names(table: Frame) -> tuple[object, ...]:
+    """Return what the labels of rows are called; () where they are numbers without a name."""
+    labels = table.labels
+    is_plain = isinstance(labels, range) or (labels.name is None and labels.dtype.kind in "iu")
+    return () if is_plain else tuple(labels.names)
 
 
 def _most_rows(a: Frame, b: Frame) -> int:
     """Return how many rows are compared one and all; of more a sample is."""
-    cost = 0
-    for table in (a, b):
-        head = table.take(range(0))
-        columns = (head.column(number) for number in range(len(head.names[:WIDE])))
-        cost += sum(SLOW if head.is_slow(column) else 1 for column in columns)
+    heads = [(table.take(range(0)), len(table.names[:WIDE])) for table in (a, b)]
+    slow = (head.is_slow(head.column(number)) for head, width in heads for number in range(width))
+    cost = sum(SLOW if is_slow else 1 for is_slow in slow)
     return min(LARGE, 2 * READ // max(1, cost))
 
 
@@ -120,62 +169,41 @@ def _matched(
     rows: Sequence[int],
     partners: Sequence[int],
     names: tuple[Sequence[Any], Sequence[Any]],
+    by: By = "content",
 ) -> Pairing:
     """Return rows of `a` with their `partners` in `b`, which are -1 where there is none."""
     both = [(row, partner) for row, partner in zip(rows, partners, strict=True) if partner >= 0]
     moved = any(one > other for (_, one), (_, other) in pairwise(both))
     if moved:
         # By name, the order is the same from either side. Names of several types have none.
-        labels = _labels(names[0], [row for row, _ in both])
-        order = attempt(_sorted, labels)[0] or _sorted([*map(cell_text, labels)])
-        both = [both[n] for n in order]
+        every = [*names[0]]
+        labels = [every[row] for row, _ in both]
+        texts = zip(map(cell_text, labels), both, strict=True)
+        ordered = attempt(sorted, zip(labels, both, strict=True))[0] or sorted(texts)
+        both = [pair for _, pair in ordered]
     left, right = [row for row, _ in both], [row for _, row in both]
     if len(rows) < a.height:
         extra, missing = a.height - b.height, len(rows) - len(both)
         alone = (max(0, extra), max(0, -extra)) if extra else (missing, missing)
-        return Pairing((a, b), (left, right), names, ((), ()), alone, moved, len(rows))
-    lone = _others(a, left), _others(b, right)
-    return Pairing((a, b), (left, right), names, lone, (len(lone[0]), len(lone[1])), moved)
+        return Pairing((a, b), (left, right), names, ((), ()), alone, moved, len(rows), by)
+    lone = sorted({*range(a.height)} - {*left}), sorted({*range(b.height)} - {*right})
+    return Pairing((a, b), (left, right), names, lone, (len(lone[0]), len(lone[1])), moved, by=by)
 
 
-def _labels(names: Any, rows: Sequence[int]) -> Sequence[Any]:
-    # Of an index of pandas, one name at a time takes ten times as long.
-    labels: Sequence[Any] = (
-        names[rows].tolist() if hasattr(names, "tolist") else [names[row] for row in rows]
-    )
-    return labels
-
-
-def _sorted(labels: Sequence[Any]) -> list[int]:
-    return sorted(range(len(labels)), key=labels.__getitem__)
-
-
-def _others(table: Frame, rows: Sequence[int]) -> list[int]:
-    # No row is there twice.
-    if len(rows) == table.height:
-        return []
-    paired = {*rows}
-    return [row for row in range(table.height) if row not in paired]
-
-
-def _by_key(a: Frame, b: Frame, permuted: bool = False) -> Pairing | None:
+def _by_key(a: Frame, b: Frame) -> Pairing | None:
     """Return the rows in pairs by the first column of both that names them; None without one.
 
-    `permuted`: only a column that names the same rows in another order.
+    Of two tables of one height it is a column that names the same rows in another order.
     """
     if a.ordered or b.ordered:
         return None
-    tried = 0
-    for name in _shared(a.names, b.names):
-        ours, theirs = (_keys(table, name) if tried < KEYS else {} for table in (a, b))
-        if not ours or not theirs:
-            continue
-        tried += 1
+    keyed = ([_keys(table, name) for table in (a, b)] for name in _shared(a.names, b.names))
+    for ours, theirs in islice(filter(all, keyed), KEYS):
         both = ours.keys() & theirs.keys()
-        is_order = len(both) == len(ours) == len(theirs) and [*ours] != [*theirs]
-        if is_order if permuted else 2 * len(both) > min(len(ours), len(theirs)):
+        is_order = len(both) == a.height and [*ours] != [*theirs]
+        if is_order if a.height == b.height else 2 * len(both) > min(a.height, b.height):
             partners = [theirs.get(key, -1) for key in ours]
-            return _matched(a, b, range(a.height), partners, ([*ours], [*theirs]))
+            return _matched(a, b, range(a.height), partners, ([*ours], [*theirs]), "key")
     return None
 
 
@@ -193,31 +221,30 @@ def _keys(table: Frame, name: str) -> dict[Any, int]:
 
 
 def _by_content(a: Frame, b: Frame) -> Pairing | None:
-    """Return the rows in pairs by what stands in them; None for tables that are large for it.
-
-    Where most of them differ, none belong together: they are of another table, such as one of
-    groups.
-    """
+    """Return the rows in pairs by what stands in them, if all rows of one table are in the other:
+    in order, else in any. None for other tables, and for those that are large for it."""
     shared = _shared(a.names, b.names)[:WIDE]
-    if max(a.height, b.height) * max(1, len(shared)) > ALIGNED:
+    if not shared or max(a.height, b.height) * len(shared) > ALIGNED:
         return None
-    texts = _row_texts(a, shared), _row_texts(b, shared)
-    numbered = [*enumerate(texts[0])], [*enumerate(texts[1])]
-    both = [
-        (one[0], other[0])
-        for one, other in pairs(*numbered, [lambda item: item[1]])
-        if one is not None and other is not None
-    ]
-    same = sum(texts[0][row] == texts[1][partner] for row, partner in both)
-    partners = dict(both) if 2 * same >= min(a.height, b.height) else {}
-    rows = range(a.height)
-    return _matched(a, b, rows, [partners.get(row, -1) for row in rows], (a.labels, b.labels))
+    small, large = sorted((_row_texts(a, shared), _row_texts(b, shared)), key=len)
+    rows = iter(range(len(large)))
+    found = [next((row for row in rows if large[row] == text), -1) for text in small]
+    if -1 in found:
+        places = dict[str, list[int]]()
+        for row in reversed(range(len(large))):
+            places.setdefault(large[row], []).append(row)
+        found = [places[text].pop() if places.get(text) else -1 for text in small]
+        if -1 in found or a.ordered or b.ordered:
+            return None
+    if a.height > b.height:
+        partner_of = {row: partner for partner, row in enumerate(found)}
+        found = [partner_of.get(row, -1) for row in range(a.height)]
+    return _matched(a, b, range(a.height), found, (a.labels, b.labels))
 
 
 def _row_texts(table: Frame, names: Sequence[str]) -> list[str]:
     columns = (table.cells(table.column(table.names.index(name))) for name in names)
-    rows = zip(*columns, strict=True) if names else [()] * table.height
-    return ["\0".join(map(cell_text, row)) for row in rows]
+    return ["\0".join(map(cell_text, row)) for row in zip(*columns, strict=True)]
 
 
 def _shared(names: Sequence[str], others: Sequence[str]) -> list[str]:

@@ -16,7 +16,6 @@ from ..compare.differences import (
     Tables,
     Unknown,
     in_a_line,
-    is_new_table,
     shape_text,
     with_sample,
 )
@@ -41,7 +40,7 @@ def with_change(notice: Previewed, before: Any, value: Any, shows: Shows) -> Pre
     parts = tuple(change_parts(change, before, value))
     shows_itself = any(part.cells or part.lines or part.images or part.right for part in parts)
     # Of a new table, or a new column, there is no old cell to show beside it.
-    is_new = isinstance(change, Tables) and (bool(change.columns[1]) or is_new_table(change))
+    is_new = isinstance(change, Tables) and (bool(change.columns[1]) or change.unrelated)
     shown = replace(notice, says=change_sentence(change), parts=parts)
     return shown if shows_itself and not is_new else replace(shown, object=drawn)
 
@@ -53,7 +52,7 @@ def change_sentence(change: Difference) -> str:
             return t("changes nothing")
         case Unknown(why):
             return why
-        case Tables() if is_new_table(change):
+        case Tables(unrelated=True):
             return t("makes a new table, %1", shape_text(change.right))
         case Tables():
             return with_sample(joined("; ", _table_changes(change)), change)

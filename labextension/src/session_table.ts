@@ -67,16 +67,12 @@ function row(session: SessionRow, opened: number, send: Send): HTMLElement {
   const onclick = (): void => send(isOpen ? { type: 'close' } : { type: 'open', index });
   const toggle = h('button', { class: 'tcm-button', label, key: `open ${index}`, onclick }, isOpen ? t('Close') : t('Open'));
   return h(
-    'tr',
-    { class: isOpen ? 'is-open' : '', 'data-status': status },
-    h('td', 'tcm-number', String(index)),
-    h('td', 'tcm-prompt', h('span', { title: prompt }, prompt)),
-    h('td', 'tcm-status', h('span', {}, statusText(status))),
+    'tr', { class: isOpen ? 'is-open' : '', 'data-status': status }, h('td', 'tcm-number', String(index)),
+    h('td', 'tcm-prompt', h('span', { title: prompt }, prompt)), h('td', 'tcm-status', h('span', {}, statusText(status))),
     ...([[t('calls'), session.calls], [t('turns'), session.turns], [t('tokens'), session.tokens]] as const).map(([label, count]) =>
       h('td', { class: 'tcm-number', 'data-label': label }, formatNumber(count))
     ),
-    h('td', 'tcm-note', note && h('span', { title: note }, note)),
-    h('td', 'tcm-open', toggle)
+    h('td', 'tcm-note', note && h('span', { title: note }, note)), h('td', 'tcm-open', toggle)
   );
 }
 
@@ -86,11 +82,8 @@ function pager(table: Table, send: Send): HTMLElement | null {
   const turn = (label: string, to: number, usable: boolean): HTMLElement =>
     h('button', { class: 'tcm-button', disabled: !usable, 'data-k': label, onclick: () => send({ type: 'show', status, first: to }) }, label);
   return h(
-    'div',
-    'tcm-pager',
-    h('span', {}, t('%1 to %2 of %3', first + 1, Math.min(first + size, listed), listed)),
-    turn(t('Previous'), Math.max(0, first - size), first > 0),
-    turn(t('Next'), first + size, first + size < listed)
+    'div', 'tcm-pager', h('span', {}, t('%1 to %2 of %3', first + 1, Math.min(first + size, listed), listed)),
+    turn(t('Previous'), Math.max(0, first - size), first > 0), turn(t('Next'), first + size, first + size < listed)
   );
 }
 

@@ -157,7 +157,7 @@ test('values that are told are shown in their kind on either side, whichever was
   const left = it.one('.diff:not(.b)');
   const right = it.one('.diff.b');
   assert.match(left.textContent, /n: 1/);
-  assert.match(right.textContent, /1 cell differs: 2/);
+  assert.match(right.textContent, /n: 2/);
   assert.deepEqual([...left.querySelectorAll('th, td')].map(cell => cell.textContent), ['', 'n', '7', '1']);
   assert.deepEqual([...right.querySelectorAll('th, td')].map(cell => cell.textContent), ['', 'n', '7', '2']);
   assert.deepEqual([...left.querySelectorAll('.ln mark')].map(one => one.textContent), ['b']);
@@ -169,19 +169,21 @@ test('values that are told are shown in their kind on either side, whichever was
   assert.deepEqual([...it.one('.diff:not(.b)').querySelectorAll('th, td')].map(cell => cell.textContent), ['', 'n', '7', '2']);
 });
 
-test('a table is told in one line, and its rows stand behind it, opened on both sides together', async () => {
+test('the first difference is open from the start, in the same words on both sides, which open and close together', async () => {
   const it = await open(forked({}, {}, { differences: [CELLS] }));
   const both = it.all('.diff details') as HTMLDetailsElement[];
-  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[false, 'n: 1'], [false, '1 cell differs: 2']]);
+  assert.deepEqual(both.map(one => [one.open, one.querySelector('summary')?.textContent]), [[true, 'n: 1'], [true, 'n: 2']]);
   assert.equal(it.all('.diff td').every(td => td.closest('details') !== null), true);
   const [left, right] = both;
   assert.ok(left && right);
-  left.open = true;
-  left.dispatchEvent(new Event('toggle'));
-  assert.equal(right.open, true);
   left.open = false;
   left.dispatchEvent(new Event('toggle'));
   assert.equal(right.open, false);
+  it.click('Swap');
+  assert.equal((it.one('.diff details') as HTMLDetailsElement).open, false);
+  left.open = true;
+  left.dispatchEvent(new Event('toggle'));
+  assert.equal(right.open, true);
 });
 
 test('two pictures stand side by side, and what differs in them on the right, from either side', async () => {

@@ -221,16 +221,30 @@ test('a run with failures has no tick', async () => {
 test('a step shows why its call was rejected, and what save tells the model is not shown to the person', async () => {
   const it = await page();
   const rows = chain(2);
-  const rejected = called(3, { status: 'rejected', object: '', what: 'count 9', reason: 'too many' });
+  const rejected = called(3, { status: 'rejected', object: '', arguments: { count: 9 }, reason: 'too many' });
   const save = called(4, { tool: 'save', saves: true, object: '', arguments: { peeled: 'Potato#3' } });
   it.view.update(
     whole({
       ...rows, calls: [...(rows.calls ?? []), rejected, save], tools: [{ id: 'save', description: 'Hand over what was asked for.' }]
     })
   );
-  assert.match(it.one('[aria-label=Steps] li:nth-child(3)').textContent, /count 9 · too many/);
+  assert.equal(it.one('[aria-label=Steps] li:nth-child(3) .what').textContent, 'count 9');
+  assert.equal(it.one('[aria-label=Steps] li:nth-child(3) .change').textContent, 'Reason: too many');
   assert.match(it.one('.tc-card').textContent, /Saves the result as peeled/);
   assert.doesNotMatch(it.one('.tc-card').textContent, /Hand over/);
+});
+
+test('in a step the values of arguments stand apart from their names, in quotes where they could be several, with the old value of an edit', async () => {
+  const it = await page();
+  const values = { customer: 'Anna Müller', method: 'median', note: '', count: 3, Potato: 'Potato#1' };
+  it.view.update(whole({
+    ...chain(0),
+    calls: [called(1, { edited: true, uses: [{ parameter: 'Potato', object: 'p0' }], arguments: values, asked: { ...values, method: 'mean' } })],
+    tools: [{ id: 'Potato_do1', order: ['customer', 'method', 'note', 'count', 'Potato'] }]
+  }));
+  const what = it.one('[aria-label=Steps] li .what');
+  assert.match(what.textContent, /customer "Anna Müller", method mean → median, note "", count 3, Potato#1$/);
+  assert.deepEqual([...what.querySelectorAll('.v, s')].map(one => one.textContent), ['"Anna Müller"', 'mean', 'median', '""', '3', 'Potato#1']);
 });
 
 test('what came of Fork from here and Replay from here is said below the buttons, until something else is chosen', async () => {

@@ -16,6 +16,12 @@ function asked(stops: readonly string[] = []): Rows {
   };
 }
 
+test('before the first call has run no tool is said to be used', async () => {
+  const { view, one } = await page();
+  view.update(whole({ ...asked(), calls: [], objects: [] }));
+  assert.equal(one('.tc-toolbox summary').textContent, '2 tools');
+});
+
 test('a click on a tool sets a breakpoint, a second one takes it away', async () => {
   const { view, all, sent } = await page();
   view.update(whole(asked()));

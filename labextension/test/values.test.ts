@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { jsonText, parsedJson } from '../src/view/exact';
 import { fieldsOf, isChanged, type Raw, read } from '../src/view/schema';
 import { literalText, shortNumber, shortNumbers, visibleText } from '../src/view/text';
-import { made, page, type Page, waiting, whole } from './page';
+import { delta, made, page, type Page, waiting, whole } from './page';
 import type { CallRow } from './sent';
 
 const BIG = '9007199254740993';
@@ -115,13 +115,51 @@ test('a form chooses False where the default is True, and sends that field alone
   assert.deepEqual(it.sent, [{ ...edit, arguments: { flag: false }, left_out: [] }]);
 });
 
-test('an argument can be left out again, and the default is one choice', async () => {
+test('a mapping stands in rows of key and value, and a long text says how long it is and shows all on a click', async () => {
+  const text = Array.from({ length: 8 }, (_, index) => `Paragraph ${index}. ${'word '.repeat(30)}`).join('\n\n');
+  const it = await shown({ arguments: { rates: { Grinder: 89, 'Milk jug': 'x' }, body: text } }, {});
+  assert.deepEqual(it.all('.tc-args .tc-map > *').map(one => one.textContent), ['Grinder', '89', 'Milk jug', '"x"']);
+  assert.equal(it.one('.tc-args .tc-long .tc-row').textContent, `8 paragraphs, ${text.length.toLocaleString('en-US')} charactersShow all`);
+  it.click('Show all');
+  assert.equal(it.all('.tc-long.whole').length, 1);
+  it.click('Show less');
+  assert.equal(it.all('.tc-long.whole').length, 0);
+});
+
+test('the fields of an object stand once, beside the arguments of a waiting call', async () => {
+  const it = await shown({ uses: [{ parameter: 'list', object: 'list' }], arguments: { list: 'Potato#9' } });
+  it.view.update(delta(1, { objects: [made('list', 0, { name: 'Potato#9', role: 'input', call: '', preview: { fields: [['tax', '0.081']] } })] }));
+  assert.deepEqual([/tax/.test(argumentsShown(it)), /tax 0.081/.test(it.one('.tc-data').textContent)], [false, true]);
+});
+
+test('a value that does not fit is refused at its field as it is typed, and cannot be run', async () => {
+  const it = await shown({ arguments: { count: 3 } });
+  it.click('Edit');
+  const input = it.one('[role=dialog] .tc-free input[type=text]') as HTMLInputElement;
+  const type = (text: string): void => {
+    input.value = text;
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+  const wrong = (): unknown[] => [input.getAttribute('aria-invalid'), it.all('.tc-wrong').map(one => one.textContent).join(''), it.buttons('Run with these values')[0]?.disabled];
+  type('abc');
+  assert.deepEqual(wrong(), ['true', 'count must be a number.', true]);
+  type('7');
+  assert.deepEqual(wrong(), [null, '', false]);
+});
+
+test('the default is one choice, which the call and the new branch get as a value, without an empty box below it', async () => {
   const it = await shown({ arguments: { flag: false, note: 'x' } });
   it.click('Edit');
   choose(it, 'default (true)');
   choose(it, 'default ("none")');
+  assert.match(it.one('[role=dialog]').textContent, /flag=true, note="none"/);
+  const boxes = (): number => it.all('[role=dialog] .tc-free input[type=text]').filter(box => !box.closest('[hidden]')).length;
+  assert.equal(boxes(), 0);
+  choose(it, 'value');
+  assert.equal(boxes(), 1);
+  choose(it, 'default (5)');
   it.click('Run with these values');
-  assert.deepEqual(it.sent, [{ ...edit, arguments: {}, left_out: ['flag', 'note'] }]);
+  assert.deepEqual(it.sent, [{ ...edit, arguments: { flag: true, note: 'none' }, left_out: [] }]);
 });
 
 test('a form in which nothing is changed approves a call that waits, and does nothing to one that ran', async () => {
@@ -146,7 +184,7 @@ test('the card shows every argument whole, with texts in quotes and objects as o
   const it = await shown({ arguments: values, uses }, {});
   const text = argumentsShown(it);
   assert.ok(text.includes('text"Potato#9"') && text.includes('"a  b"') && text.includes(`"${long.replace('\u200b', '\\u200b')}"`));
-  assert.ok(text.includes('[Potato#9, "Potato#9"]') && text.includes(`{"p": Potato#9, "n": ${BIG}}`) && text.includes('899'));
+  assert.ok(text.includes('[Potato#9, "Potato#9"]') && text.includes(`pPotato#9n${BIG}`) && text.includes('899'));
   assert.deepEqual(it.all('.tc-args .tc-sign').map(one => one.textContent), ['\\u200b']);
 });
 

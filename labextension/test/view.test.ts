@@ -117,13 +117,15 @@ test('after the end Step and Step back walk through the calls, with a kernel and
     const place = (): string =>
       `${it.one('[role=status]').textContent}, ${it.all('ol[aria-label=Steps] li').length} calls, ${it.one('.tc-card').textContent}`;
     const [now, tip] = [place(), (name: string): string => it.buttons(name)[0]?.title ?? ''];
-    assert.match(it.one('.tc-meta').textContent, /call 3 of 3Step goes back to call 1$/);
-    assert.match(tip('Step'), /call 1/);
+    // At the last call there is no further step: another button starts over.
+    assert.match(it.one('.tc-meta').textContent, /call 3 of 3$/);
+    assert.deepEqual([it.buttons('Step')[0]?.disabled, tip('Step')], [true, '']);
     for (const step of [1, 2]) {
-      it.click('Step');
+      it.click(step === 1 ? 'First call' : 'Step');
       assert.match(it.one('.tc-meta').textContent, new RegExp(`call ${step} of 3$`));
       assert.match(place(), new RegExp(`^Looking back at call ${step}, ${step} calls, .*Potato#${step + 1}`));
     }
+    assert.deepEqual([it.buttons('First call').length, tip('Step')], [0, 'Shows call 3. Nothing runs.']);
     it.click('Step');
     assert.equal(place(), now);
     for (const step of [2, 1]) {
@@ -138,7 +140,7 @@ test('after the end Step and Step back walk through the calls, with a kernel and
     assert.equal(place(), now);
     // A step goes on from the call that the card shows.
     it.all('ol[aria-label=Steps] li button')[1]?.click();
-    assert.match(it.one('.tc-meta').textContent, /call 2 of 3$/);
+    assert.match(it.one('.tc-meta').textContent, /selected: call 2 of 3$/);
     it.click('Step back');
     assert.match(place(), /^Looking back at call 1, /);
     assert.deepEqual([it.sent, it.buttons('Export').length], [[], Number(live)]);

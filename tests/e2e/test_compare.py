@@ -118,7 +118,6 @@ def test_a_cell_of_a_table_that_differs_is_found_live_and_saved(page: Page, lab:
     kitchen.expect_status(view, "Finished")
     edited(view, 1, lambda dialog: dialog.get_by_label("above").fill("39"))
     compared = kitchen.open_tab(view, "Compare")
-    compared.get_by_text("1 cell changed").first.click()
     expect(compared.get_by_role("cell", name="39", exact=True).first).to_be_visible()
     screenshot(page, "compare-table")
     wait_idle(page)

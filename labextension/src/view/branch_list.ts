@@ -19,13 +19,8 @@ export class BranchList {
   private readonly _name = h('span', 'tc-branchname');
   private readonly _hiddenCount = h('span', 'muted');
   private readonly _opener = h(
-    'button',
-    { class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
-    h('span', 'muted', t('Branch')),
-    ' ',
-    this._name,
-    this._hiddenCount,
-    icon('down')
+    'button', { class: 'tc-branch', 'aria-haspopup': 'dialog', 'aria-expanded': 'false', 'aria-controls': this._id },
+    h('span', 'muted', t('Branch')), ' ', this._name, this._hiddenCount, icon('down')
   );
   private readonly _list = h('div', { class: 'tc-list', role: 'dialog', label: t('Branches'), id: this._id, hidden: true });
   readonly element = h('div', 'tc-branches', this._opener, this._list);
@@ -106,8 +101,7 @@ export class BranchList {
         key: `go ${branch.id}`,
         onclick: () => this._checkOut(branch)
       },
-      branch.current ? icon('done') : h('span', 'i'),
-      h('span', { class: branch.current ? 'strong' : '' }, label),
+      branch.current ? icon('done') : h('span', 'i'), h('span', { class: branch.current ? 'strong' : '' }, label),
       mutedText(branchSummary(branch))
     );
     const rename = (): void => {
@@ -116,9 +110,7 @@ export class BranchList {
     };
     const hide = (): void => this._acts.send({ type: 'hide_branch', branch: branch.id, hidden: true });
     return h(
-      'li',
-      {},
-      go,
+      'li', {}, go,
       this._view.live
         ? button('', { icon: 'edited', label: t('Rename %1', label), look: 'ghost icon', key: `name ${branch.id}`, onclick: rename })
         : null,
@@ -157,9 +149,7 @@ export class BranchList {
       const back = (): void => this._acts.send({ type: 'hide_branch', branch: branch.id, hidden: false });
       const label = oneLine(branch.name, 60);
       return h(
-        'li',
-        {},
-        h('span', 'tc-gone', label, mutedText(branchSummary(branch))),
+        'li', {}, h('span', 'tc-gone', label, mutedText(branchSummary(branch))),
         this._view.live ? button(t('Show'), { look: 'small', key: `show ${branch.id}`, title: t('Show %1', label), onclick: back }) : null
       );
     };
@@ -167,8 +157,7 @@ export class BranchList {
       h(
         'button',
         { class: 'tc-btn ghost small', 'aria-expanded': String(open), key: 'gone', onclick: () => this._setListState(open ? 'open' : 'hidden') },
-        icon('down'),
-        t('%1 hidden', all.length)
+        icon('down'), t('%1 hidden', all.length)
       ),
       open ? h('ul', { label: t('Hidden branches') }, ...all.map(show)) : null
     ];

@@ -29,10 +29,8 @@ export function partElement(part: PartRow, alone: boolean, names: readonly strin
   return h(
     'div', 'tc-partof', part.name ? h('span', 'k', oneLine(part.name, 60)) : null,
     left ? struck(left) : null, left && right ? ' ' : null, right ? marked(right) : null,
-    part.says && !alone ? mutedText(` ${oneLine(part.says, 160)}`) : null,
-    images.some(Boolean) ? h('div', 'tc-images', ...images) : null,
-    part.lines.length ? changedLines(part.lines) : null,
-    part.cells.length ? changedRows(part.cells) : null
+    part.says && !alone ? mutedText(` ${oneLine(part.says, 160)}`) : null, images.some(Boolean) ? h('div', 'tc-images', ...images) : null,
+    part.lines.length ? changedLines(part.lines) : null, part.cells.length ? changedRows(part.cells) : null
   );
 }
 

@@ -99,8 +99,7 @@ function inputForm(view: ViewState, call: CallRow, acts: PanelActions): Form {
     tip: t('Declines. The tool continues without your input.'), onclick: () => acts.send({ type: 'reject', ...shown })
   });
   const element = h(
-    'form',
-    { class: 'tc-form', onsubmit: submit, novalidate: true },
+    'form', { class: 'tc-form', onsubmit: submit, novalidate: true },
     h(
       'div', 'tc-asked',
       ...parts.flatMap(part => [h('p', {}, textBlock(part.message, 2000)), pageLink(part.url, part.host), ...part.rows.map(row => row.element)])

@@ -18,6 +18,10 @@ function followingText(view: ViewState, call: CallRow): string {
   return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
 }
 
+/** The values of changed fields by name: of an argument that is left out its default, undefined where that is not known. */
+const changedValues = (changed: readonly FieldRow[], filled: Readonly<Record<string, unknown>>): [string, unknown][] =>
+  changed.map(({ field: { name, standard } }) => [name, Object.hasOwn(filled, name) ? filled[name] : standard ?? undefined]);
+
 function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).join(', ');
@@ -25,7 +29,7 @@ function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow
   const waits = needsDecision(call);
   const changed = rows.filter(one => one.isChanged);
   if (changed.length === 0) return [waits ? t('Nothing is changed: the call runs as it is.') : t('Nothing is changed, so nothing runs again.')];
-  const argumentsText = changed.map(({ field: { name } }) => `${name}=${name in values ? literalText(values[name], 60) : t('default')}`).join(', ');
+  const argumentsText = changedValues(changed, values).map(([name, value]) => `${name}=${value === undefined ? t('default') : literalText(value, 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
   const callCode = h('code', {}, oneLine(`${call.tool}(${argumentsText})`, 240));
   const makes = object?.role === 'pending' ? t('Makes %1 from:', oneLine(object.name, 60)) : waits ? t('Runs:') : t('Runs on a new branch:');
@@ -78,21 +82,12 @@ export class EditDialog implements Dialog {
   private readonly _runButton = button(t('Run with these values'), { type: 'submit', look: 'primary' });
   private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
   private readonly _buttons = h(
-    'div',
-    'tc-row',
-    button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
-    button(t('Cancel'), { look: 'right', onclick: () => this._close() }),
-    this._runButton
+    'div', 'tc-row', button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+    button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
   );
   private readonly _form = h(
-    'form',
-    { onsubmit: () => this._submit(), novalidate: true },
-    ...this._rows.map(one => one.element),
-    this._reasonField,
-    h('p', 'tc-note', icon('info'), this._note),
-    this._preview,
-    this._error.element,
-    this._buttons
+    'form', { onsubmit: () => this._submit(), novalidate: true }, ...this._rows.map(one => one.element), this._reasonField,
+    h('p', 'tc-note', icon('info'), this._note), this._preview, this._error.element, this._buttons
   );
   readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
@@ -124,9 +119,12 @@ export class EditDialog implements Dialog {
   private _showConsequence(): void {
     const approves = needsDecision(this._call) && !this._rows.some(one => one.isChanged);
     offerColumns(this._view, this._tool, this._rows, this._acts);
+    const { errors } = filledArguments(this._rows);
+    const wrong = this._rows.filter(one => one.isChanged && own(errors, one.field.name));
+    for (const one of wrong) one.showError(own(errors, one.field.name) ?? '');
     this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
     this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these values');
-    this._runButton.disabled = this._isSent || !(approves || this._rows.some(one => one.isChanged));
+    this._runButton.disabled = this._isSent || wrong.length > 0 || !(approves || this._rows.some(one => one.isChanged));
     if (!this._isSent) this._tryLater();
   }
 
@@ -146,11 +144,11 @@ export class EditDialog implements Dialog {
   /** The call with the arguments that are changed. */
   private _edit(): Pick<Commands['edit'], 'call' | 'approval_digest' | 'arguments' | 'left_out'> {
     const { arguments: filled } = filledArguments(this._rows);
-    const changed = this._rows.filter(one => one.isChanged).map(({ field: { name } }) => name);
+    const changed = changedValues(this._rows.filter(one => one.isChanged), filled);
     return {
       ...shownCall(this._call),
-      arguments: Object.fromEntries(Object.entries(filled).filter(([name]) => changed.includes(name))),
-      left_out: changed.filter(name => !Object.hasOwn(filled, name))
+      arguments: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
+      left_out: changed.flatMap(([name, value]) => (value === undefined ? name : []))
     };
   }
 
@@ -197,12 +195,8 @@ export class CallDialog implements Dialog {
   private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
   private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
-    'form',
-    { onsubmit: () => this._sendCall(false, true), novalidate: true },
-    ...this._rows.map(one => one.element),
-    this._rows.length ? null : note(t('This tool takes no arguments.')),
-    h('p', 'tc-note', icon('run'), this._note),
-    this._error.element,
+    'form', { onsubmit: () => this._sendCall(false, true), novalidate: true }, ...this._rows.map(one => one.element),
+    this._rows.length ? null : note(t('This tool takes no arguments.')), h('p', 'tc-note', icon('run'), this._note), this._error.element,
     h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
   );
   readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());

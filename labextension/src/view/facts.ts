@@ -4,11 +4,11 @@ import { isDecision } from './decisions';
 import { type Child, h, mutedText, scrollingText, strongText } from './dom';
 import { jsonLines, jsonText } from './exact';
 import { emptyCells, missingColumn } from './full_preview';
-import { glyph, icon, sign, thumb } from './icons';
-import { namesObject, nameText, objectState } from './labels';
+import { button, glyph, icon, sign, thumb } from './icons';
+import { argumentNames, namesObject, nameText, objectState } from './labels';
 import { choices, definitionsOf, own } from './schema';
 import { originOf } from './origins';
-import { literalText, oneLine, seenAndHidden, summaryOf, t, textBlock } from './text';
+import { literalText, oneLine, plural, seenAndHidden, summaryOf, t, textBlock } from './text';
 import type { PanelActions, ViewState } from './view_state';
 
 export type Fact = readonly [string, Child | readonly Child[]];
@@ -73,9 +73,37 @@ function parts(view: ViewState, call: CallRow, path: string, value: unknown, ind
 /** A text of more than a line, and JSON that is not. */
 const [LONG, LONG_JSON] = [/.{121}|\n/s, /^[[{].{72}/s];
 
-/** A value of a call, all of it: texts in quotes, objects by their names. A long one scrolls. */
+/** Characters of a text from which on its size stands below it, and entries of a mapping that are rows. */
+const [SIZED, ROWS] = [600, 12];
+
+/** The texts that are shown at their full height. */
+const whole = new Set<string>();
+
+/** A long text in quotes, which scrolls; with its size, and a button that shows all of it. */
+function longText(key: string, value: string): HTMLElement {
+  const text = scrollingText('"', ...signs(value), '"');
+  if (value.length < SIZED) return text;
+  const size = `${plural(value.trim().split(/\n\s*\n/).length, 'paragraph')}, ${plural([...value].length, 'character')}`;
+  const show = (): void => {
+    element.classList.toggle('whole', whole.has(key));
+    toggle.textContent = whole.has(key) ? t('Show less') : t('Show all');
+  };
+  const toggle = button('', { look: 'small', key: `whole ${key}`, onclick: () => {
+    if (!whole.delete(key)) whole.add(key);
+    show();
+  } });
+  const element = h('div', 'tc-long', text, h('div', 'tc-row small muted', size, toggle));
+  show();
+  return element;
+}
+
+/** A value of a call, all of it: texts in quotes, objects by their names, a small mapping in rows. A long one scrolls. */
 function wholeValue(view: ViewState, call: CallRow, path: string, value: unknown): HTMLElement {
-  if (typeof value === 'string' && LONG.test(value)) return scrollingText('"', ...signs(value), '"');
+  if (typeof value === 'string' && LONG.test(value)) return longText(`${call.id} ${path}`, value);
+  const entries = jsonText(value).startsWith('{') ? Object.entries(value as object) : [];
+  if (entries.length && entries.length <= ROWS) return h(
+    'dl', 'tc-map', ...entries.flatMap(([key, item]) => [h('dt', {}, ...signs(key)), h('dd', {}, wholeValue(view, call, `${path}.${key}`, item))])
+  );
   return LONG_JSON.test(jsonText(value))
     ? scrollingText(...parts(view, call, path, value, '\n'))
     : h('code', 'strong', ...parts(view, call, path, value, ''));
@@ -100,15 +128,13 @@ function originalArgument(view: ViewState, call: CallRow, parameter: string): Ch
 /** Shows an object beside the arguments. */
 export type Show = (object: ObjectRow) => void;
 
-/** An object that a waiting call would get: its name, what it is, its first fields. */
+/** An object that a waiting call would get: its name, and what it is; its fields stand beside. */
 function waitingObject(view: ViewState, call: CallRow, object: ObjectRow, aside: string, show: Show): Child[] {
   const empty = emptyCells(call, object.preview, view.model.tools.get(call.tool));
   return [
     h('button', { class: 'tc-name strong', key: `about ${object.id}`, onclick: () => show(object), onfocus: () => show(object) }, nameText(object)),
     ' ',
-    mutedText(oneLine(empty ? t('%1, empty: %2', aside, empty) : aside, 160)),
-    ' ',
-    fields(object.preview)
+    mutedText(oneLine(empty ? t('%1, empty: %2', aside, empty) : aside, 160))
   ];
 }
 
@@ -158,10 +184,7 @@ const MANY = 14;
 
 /** The arguments of a call; `show` shows the object of one that is pointed at, `acts` the path of a value. */
 export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = null, acts: PanelActions | null = null): HTMLElement | null {
-  const order = view.model.tools.get(call.tool)?.order ?? [];
-  // A notebook file sorts the keys.
-  const names = [...new Set([...order, ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));
-  const rows = names.flatMap(parameter => {
+  const rows = argumentNames(call, view.model.tools.get(call.tool)).flatMap(parameter => {
     const value = call.arguments[parameter];
     const object = show && namedObject(view, call, parameter, value);
     const onmouseenter = object ? () => show(object) : undefined;
@@ -171,7 +194,7 @@ export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = 
     const says = call.origins.find(one => one.parameter === parameter)?.says;
     const origin = named && objectState(view, named) === says ? [] : originOf(view, call, parameter, acts);
     // Beside a long text the origin stands under the name, where it takes no height.
-    const isBeside = shown.some(part => part instanceof globalThis.Node && part.nodeName === 'PRE') && origin.length === 2;
+    const isBeside = shown.some(part => part instanceof globalThis.Element && part.matches('pre, .tc-long')) && origin.length === 2;
     return [
       isBeside ? h('dt', 'tc-beside', ...signs(parameter), ...origin) : argumentName(parameter),
       h('dd', { onmouseenter }, ...shown, ...(isBeside ? [] : origin))

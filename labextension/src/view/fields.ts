@@ -186,7 +186,7 @@ function textInput(field: Field, around: InputContext): Input {
 /** The mark of an input for any value among the choices that write none. */
 const ANY = 'value';
 
-/** An input for any value, behind the choices that write none; who types chooses a value. */
+/** An input for any value, shown behind the choices that write none once "value" is chosen. */
 function freeInput(field: Field, around: InputContext): Input {
   const isList = field.kind === 'objects' || field.kind === 'choices' || isColumnList(field, around);
   const inner = isList ? checkboxes(field, around) : textInput(field, around);
@@ -194,8 +194,11 @@ function freeInput(field: Field, around: InputContext): Input {
   // An empty field of a required argument that has no value yet is not an empty text.
   if (others.length === 0) return { ...inner, raw: () => inner.raw() || (field.initial === undefined ? undefined : '') };
   const choice = segments(around, [...others, [ANY, t('value')]], t('Default or value'));
-  listen(inner.element, 'input', () => choice.set(ANY));
-  listen(choice.element, 'input', () => choice.raw() !== ANY && inner.set(''));
+  const show = (): void => void (inner.element.hidden = choice.raw() !== ANY);
+  listen(choice.element, 'input', () => {
+    if (choice.raw() !== ANY) inner.set('');
+    show();
+  });
   return {
     ...inner,
     element: h('div', 'tc-free', choice.element, inner.element),
@@ -203,6 +206,7 @@ function freeInput(field: Field, around: InputContext): Input {
     set(raw) {
       choice.set(typeof raw === 'string' ? ANY : raw);
       inner.set(raw);
+      show();
     }
   };
 }
@@ -306,7 +310,7 @@ export class FieldRow {
   }
 
   private get _written(): HTMLElement | null {
-    return this.element.querySelector<HTMLElement>(`#${this._id}`);
+    return this.element.querySelector<HTMLElement>(`:not([hidden]) > #${this._id}:not([hidden])`);
   }
 
   showError(text: string): void {
@@ -367,10 +371,7 @@ function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
 export function dialogFrame(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
   const id = nextId();
   const head = h(
-    'div',
-    'tc-row',
-    h('h3', { id }, title),
-    h('code', 'muted', oneLine(about, 60)),
+    'div', 'tc-row', h('h3', { id }, title), h('code', 'muted', oneLine(about, 60)),
     button('', { icon: 'close', label: t('Close'), look: 'ghost icon right', onclick: close })
   );
   const attributes = { class: 'tc-dialog', role: 'dialog', 'aria-modal': 'true', 'aria-labelledby': id };

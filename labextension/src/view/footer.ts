@@ -31,12 +31,8 @@ export class TimeSlider {
   private readonly _stepText = h('span');
   private readonly _backButton = button(t('Back to now'), { look: 'ghost', onclick: () => this._acts.setState({ pastStep: null }) });
   readonly element = h(
-    'div',
-    'tc-time',
-    h('label', { for: this._id }, t('Time')),
-    h('div', 'tc-track', this._tickMarks, this._pastBar, this._slider),
-    this._stepText,
-    this._backButton
+    'div', 'tc-time', h('label', { for: this._id }, t('Time')), h('div', 'tc-track', this._tickMarks, this._pastBar, this._slider),
+    this._stepText, this._backButton
   );
   private readonly _draw = whenChanged((last: number, at: number, past: boolean) => {
     this._slider.max = String(last);

@@ -39,9 +39,8 @@ function statusText({ session }: Model, live = true): string {
 /** Whether there is a step: not while the session waits for a decision or a reply. */
 export const canStep = (model: Model): boolean => STEPPABLE_PHASES.includes(model.session.phase);
 
-/** The call that a step after the end shows: the one after or before the call that is shown, and the first one after the last. */
-const callAfterStep = ({ shownStep, lastStep }: ViewState, by: 1 | -1): number =>
-  by === 1 && shownStep === lastStep ? 1 : Math.max(0, shownStep + by);
+/** The call that a step after the end shows: the one after or before the call that is shown. */
+const callAfterStep = ({ shownStep, lastStep }: ViewState, by: 1 | -1): number => Math.min(lastStep, Math.max(0, shownStep + by));
 
 /** Whether a step only shows the next call: after the end, and from an earlier call up to the newest one. */
 const isWalked = ({ model, isPast }: ViewState): boolean => isPast || model.session.phase === 'finished';
@@ -76,11 +75,12 @@ function tokensText({ model, calls, isPast: past }: ViewState): string {
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
   const counts = session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : '';
-  const { shownStep, lastStep } = view;
+  const { shownStep, lastStep, step } = view;
   const together = similarCalls(view);
   const [first, last] = [together[0]?.step ?? shownStep, together.at(-1)?.step ?? shownStep];
   const isEnded = session.phase === 'finished';
-  const at = isEnded || shownStep < lastStep ? t('call %1 of %2', shownStep, lastStep) : t('call %1', shownStep);
+  const of = shownStep === step ? t('call %1 of %2', shownStep, lastStep) : t('selected: call %1 of %2', shownStep, lastStep);
+  const at = isEnded || shownStep < lastStep ? of : t('call %1', shownStep);
   const atCall = first < last ? t('calls %1 to %2', first, last) : lastStep ? at : '';
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
@@ -88,8 +88,7 @@ function metaItems(view: ViewState): Child[] {
     ['opt', counts],
     ['opt', tokensText(view)],
     // The card of a turn names it.
-    ['', view.personTurn || view.toGuess ? '' : atCall],
-    ['opt', isEnded && shownStep === lastStep && lastStep > 1 ? t('Step goes back to call 1') : '']
+    ['', view.personTurn || view.toGuess ? '' : atCall]
   ];
   return parts.filter(([, text]) => text).map(([look, text]) => h('span', look, text));
 }
@@ -99,13 +98,14 @@ export class PanelHead {
   // Announcements are made once, by `Announcer`.
   private readonly _status = h('div', { class: 'tc-status', role: 'status', 'aria-live': 'off', label: t('Session status') });
   private readonly _about = h('div', 'tc-meta');
+  private readonly _first = button(t('First call'), { look: 'ghost', key: 'first', onclick: () => this._acts.setState(atStep(this._view, 1)) });
   private readonly _back = button(t('Step back'), { icon: 'step', look: 'ghost mirrored', onclick: () => takeStep(this._view, this._acts, -1) });
   private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', key: 'step', onclick: () => takeStep(this._view, this._acts, 1) });
   private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
   // Step is last, so that it keeps its place when other buttons appear or go.
-  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._run, this._stop, this._exportButton, this._back, this._step);
+  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._run, this._stop, this._exportButton, this._first, this._back, this._step);
   private readonly _rules = button(t('Rules'), {
     icon: 'rule', look: 'ghost small', onclick: () => this._acts.setState({ showsRules: !this._view.ui.showsRules })
   });
@@ -133,7 +133,8 @@ export class PanelHead {
     this._stop.hidden = ended || session.budget !== null;
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
-    this._step.disabled = isWalked(this._view) ? lastStep === 0 : this._run.disabled;
+    this._step.disabled = isWalked(this._view) ? shownStep === lastStep : this._run.disabled;
+    this._first.hidden = !ended || shownStep < lastStep || lastStep < 2;
     this._back.disabled = shownStep === 0 || !canStep(this._view.model);
     for (const [element, by] of [[this._step, 1], [this._back, -1]] as const) element.title = element.disabled ? '' : stepTip(this._view, by);
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);

@@ -1,5 +1,5 @@
 /** Labels and icons of calls, objects and branches. */
-import type { BranchRow, CallRow, ObjectRow } from '../generated/contract';
+import type { BranchRow, CallRow, ObjectRow, ToolRow } from '../generated/contract';
 import { joined } from './dom';
 import type { IconName } from './icons';
 import { cached } from './incremental';
@@ -22,6 +22,10 @@ export const nameText = ({ name, label }: ObjectRow): string => oneLine(label ? 
 /** Whether a value is the name of an object that a call uses there; `path` is an argument, or a place in one: `plates.0`. */
 export const namesObject = ({ uses }: CallRow, path: string, value: unknown): value is string =>
   typeof value === 'string' && /^\w+#\d+$/.test(value) && uses.some(use => use.parameter === path);
+
+/** The names of a call's arguments, in the order of the tool: a notebook file sorts the keys. */
+export const argumentNames = (call: CallRow, tool: ToolRow | undefined): string[] =>
+  [...new Set([...(tool?.order ?? []), ...Object.keys(call.arguments)])].filter(name => Object.hasOwn(call.arguments, name));
 
 /** The output name that an object is saved as, at the shown step. */
 export function savedName(view: ViewState, object: ObjectRow): string {

@@ -19,9 +19,7 @@ interface WrittenCall {
 function writtenCall({ call, number, live, sent, remove }: WrittenCall): HTMLElement {
   const label = t('Remove %1', oneLine(call.tool, 80));
   return h(
-    'li',
-    { class: 'tc-written', 'data-n': number },
-    h('code', {}, callText(call)),
+    'li', { class: 'tc-written', 'data-n': number }, h('code', {}, callText(call)),
     live ? button('', { icon: 'close', label, look: 'ghost icon', disabled: sent, onclick: remove }) : null
   );
 }

@@ -37,18 +37,12 @@ function ruleItem(rule: RuleRow, children: readonly Child[], index: number): HTM
   const state = rule.ended ? t('ended') : rule.paused ? t('paused') : '';
   const holds = rule.scope ? `${t(SCOPES[rule.scope])}, ${oneLine(rule.holds, 120)}.` : t('From the cell, a file or a program: it is changed there.');
   return h(
-    'li',
-    state ? 'tc-rule off' : 'tc-rule',
-    h('span', 'muted small', String(index + 1)),
+    'li', state ? 'tc-rule off' : 'tc-rule', h('span', 'muted small', String(index + 1)),
     icon(rule.ended ? 'close' : rule.paused ? 'pause' : SIGNS[rule.decision]),
     h(
-      'div',
-      {},
-      h('div', 'tc-row', h('b', {}, oneLine(rule.name, 80)), state ? h('span', 'right small strong', state) : null),
-      h('p', {}, ...prose(textBlock(rule.says, 400))),
-      h('p', 'small', h('b', {}, oneLine(rule.counts, 60)), ' ', mutedText(holds)),
-      h('p', 'small muted', oneLine(rule.ended || rule.made, 200)),
-      ...children
+      'div', {}, h('div', 'tc-row', h('b', {}, oneLine(rule.name, 80)), state ? h('span', 'right small strong', state) : null),
+      h('p', {}, ...prose(textBlock(rule.says, 400))), h('p', 'small', h('b', {}, oneLine(rule.counts, 60)), ' ', mutedText(holds)),
+      h('p', 'small muted', oneLine(rule.ended || rule.made, 200)), ...children
     )
   );
 }

@@ -126,8 +126,7 @@ export class RuleSheet {
       : null;
     if (see) see.className = 'tc-link';
     return h(
-      'div',
-      'tc-option',
+      'div', 'tc-option',
       h(
         'label', {},
         h('input', {
@@ -206,13 +205,9 @@ export class RuleForm {
   );
   private readonly _place = new PlaceFields(this.rule, this._try);
   readonly element = h(
-    'form',
-    { class: 'tc-form tc-ruleform', onsubmit: () => this._submit(), novalidate: true },
-    this._name.element,
+    'form', { class: 'tc-form tc-ruleform', onsubmit: () => this._submit(), novalidate: true }, this._name.element,
     h('div', 'tc-field', h('span', 'tc-label', t('Tool')), h('code', {}, oneLine(this.rule.tool, 80))),
-    ...[this._decision, ...this._arguments].map(({ element }) => element),
-    ...this._place.elements,
-    this._past,
+    ...[this._decision, ...this._arguments].map(({ element }) => element), ...this._place.elements, this._past,
     h('div', 'tc-row', this._save, button(t('Cancel'), { key: 'cancel', onclick: () => this._acts.setState({ editedRule: '' }) }))
   );
 

@@ -170,9 +170,9 @@ function json(raw: string): Read {
 
 function number(field: Field, raw: string): Read {
   const value = Number(raw);
-  if (!Number.isFinite(value)) return { error: t('Enter a number.') };
+  if (!Number.isFinite(value)) return { error: t('%1 must be a number.', field.name) };
   if (/^\s*[+-]?\d+\s*$/.test(raw)) return json(String(BigInt(raw)));
-  if (field.integer && !Number.isInteger(value)) return { error: t('Enter a whole number.') };
+  if (field.integer && !Number.isInteger(value)) return { error: t('%1 must be a whole number.', field.name) };
   const exact = field.integer ? {} : json(raw);
   return 'value' in exact ? exact : { value };
 }

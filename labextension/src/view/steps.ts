@@ -4,9 +4,9 @@ import {
   afterLayout, type Child, consume, h, hasFocus, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
 } from './dom';
 import { button, icon } from './icons';
-import { endText, stepIcon, warningText } from './labels';
+import { argumentNames, endText, namesObject, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
-import { oneLine, plural, shortLine, summaryOf, t, textBlock, tn } from './text';
+import { literalText, oneLine, plural, shortLine, summaryOf, t, textBlock, tn } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
 
 /** The status for screen readers, if the end of the line does not show it. */
@@ -16,6 +16,7 @@ interface StepItem {
   readonly call: CallRow;
   readonly made: string;
   readonly pending: boolean;
+  readonly tool: ToolRow | undefined;
   /** The name of the person who decided on it, where others decided too. */
   readonly who: string;
   /** The calls after this one that the same rule decided, if they fold. */
@@ -43,23 +44,46 @@ function foldedByRule(items: readonly StepItem[], chosen: string, opened: Readon
 /** Characters of the two lines in which arguments and result stand, and of a result. */
 const [LINES, RESULT] = [80, 48];
 
+/** A value in a line of several: a text that could be taken for more than one value stands in quotes. */
+const inLine = (value: unknown): string =>
+  (typeof value === 'string' && /^[^\s,"'→]+$/.test(value) ? oneLine(value, MOST_VALUE) : shortLine(literalText(value), MOST_VALUE));
+
+const MOST_VALUE = 48;
+
+/** The names and values of a call's arguments, as far as there is room; of an edited one the old value too. */
+function argumentParts({ call, tool }: StepItem, room: number): Child[] {
+  if (call.saves || call.scheme) return [shortLine(call.what, room)];
+  const parts: Child[] = [];
+  for (const name of argumentNames(call, tool)) {
+    const [given, asked] = [call.arguments[name], call.asked?.[name]];
+    const [value, before] = [inLine(given), asked === undefined ? '' : inLine(asked)];
+    const isReceiver = namesObject(call, name, given) && given.startsWith(`${name}#`);
+    if (room < 0) return [...parts, ' …'];
+    room -= name.length + value.length + 2;
+    parts.push(
+      parts.length ? ', ' : '', isReceiver ? '' : `${oneLine(name, 40)} `, ...(before && before !== value ? [h('s', {}, before), ' → '] : []),
+      h('span', 'v', value)
+    );
+  }
+  return parts;
+}
+
 function stepText(item: StepItem): Child[] {
   const { call } = item;
-  if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ` · ${oneLine(call.what, 200)}`];
+  if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ' · ', ...argumentParts(item, 200)];
   const result = call.status === 'failed' ? '' : shortLine(item.made || call.result, RESULT);
   const name = item.pending || !item.made ? result : h('b', {}, result);
   // Long arguments are cut, and not what came of them.
-  const what = shortLine(call.what, result ? Math.max(24, LINES - result.length) : 200);
+  const what = argumentParts(item, result ? Math.max(24, LINES - result.length) : 200);
   const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected'
     ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
     : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
   // The rest of a long line is cut off.
-  if (byRule) return [byRule, ...(result ? [' → ', name] : []), what && ` · ${what}`];
+  if (byRule) return [byRule, ...(result ? [' → ', name] : []), call.what && ' · ', ...what];
   const asked = call.why && !needsDecision(call) && ` · ${t('asked you: %1', oneLine(call.why, 120))}`;
-  const reason = call.reason && oneLine(`${call.what || result ? ' · ' : ''}${call.reason}`, 200);
   const who = item.who && ` · ${t('decided by %1', oneLine(item.who, 40))}`;
-  return [call.by && `${oneLine(call.by, 40)}: `, what, ...(result ? [arrow, name] : []), asked, reason, who];
+  return [call.by && `${oneLine(call.by, 40)}: `, ...what, ...(result ? [arrow, name] : []), asked, who];
 }
 
 /** Shows and hides the calls that the rule of a call decided after it. */
@@ -74,12 +98,12 @@ function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: 
 
 function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLElement | null = null): HTMLElement {
   const { call } = item;
+  const lines = [call.change, call.reason && t('Reason: %1', call.reason)].filter(Boolean);
   return h(
     'li', { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
-    icon(stepIcon(call)),
-    h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
+    icon(stepIcon(call)), h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
-    call.change ? h('span', { class: 'change', title: call.change }, shortLine(call.change, 160)) : null,
+    lines.length ? h('span', { class: 'change', title: lines.join('\n') }, ...lines.map(line => h('span', {}, shortLine(line, 160)))) : null,
     h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
   );
 }
@@ -92,7 +116,7 @@ function stepItems({ model, objects }: ViewState, calls: readonly CallRow[]): St
     const object = model.objects.get(call.object);
     const names = lists.get(call.id)?.map(({ name }) => name) ?? (object ? [object.name] : []);
     const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
-    return { call, made, pending: object?.role === 'pending', who: hasSeveral ? call.who : '' };
+    return { call, made, pending: object?.role === 'pending', tool: model.tools.get(call.tool), who: hasSeveral ? call.who : '' };
   });
 }
 
@@ -161,7 +185,7 @@ export class StepList {
     this._list.classList.toggle('walked', view.isPast);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
     const stamp = (item: StepItem): unknown[] =>
-      [item.call, item.made, item.pending, item.who, item.following, item.folded, this._opened.has(item.call.id)];
+      [item.call, item.made, item.pending, item.tool, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null);
@@ -227,8 +251,7 @@ function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: 
       title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
       disabled: !view.live || view.isPast || view.ui.commandSent, onclick: send
     },
-    icon(stops ? 'wait' : 'ready'),
-    h('span', 'tool', oneLine(tool.id, 120))
+    icon(stops ? 'wait' : 'ready'), h('span', 'tool', oneLine(tool.id, 120))
   );
 }
 
@@ -241,9 +264,9 @@ function toolElement(tool: ToolRow, view: ViewState, acts: PanelActions): HTMLEl
   );
 }
 
-/** `12 tools used, 1 breakpoint`. */
-function toolSummary(toolList: number, stops: number): string {
-  return tn('%1 tool used', '%1 tools used', toolList) + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
+/** `12 tools used, 1 breakpoint`; before the first call nothing was used. */
+function toolSummary(toolList: number, stops: number, isUsed: boolean): string {
+  return (isUsed ? tn('%1 tool used', '%1 tools used', toolList) : plural(toolList, 'tool')) + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
 }
 
 /** The folded list of tools. */
@@ -252,10 +275,11 @@ class ToolList {
   private readonly _list = h('ul', { label: t('Tools') });
   readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this._summary, this._list);
   private _view!: ViewState;
+  private _isUsed = false;
   private readonly _draw = whenChanged(() => {
     const all = [...this._view.model.tools.values()];
     this.element.hidden = all.length === 0;
-    this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length);
+    this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length, this._isUsed);
     const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this._view, this._acts)) : [];
     redraw(this._list, () => setChildren(this._list, children));
   });
@@ -267,6 +291,7 @@ class ToolList {
   paint(next: ViewState): void {
     this._view = next;
     const { model, ui, live, isPast: past } = next;
-    this._draw(model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
+    this._isUsed = next.calls.some(call => call.status !== 'proposed');
+    this._draw(this._isUsed, model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
   }
 }

@@ -38,12 +38,9 @@ export class GuessCard {
     look: 'ghost right', key: 'rest', onclick: () => this._acts.send({ type: 'skip_guess', rest: true })
   });
   private readonly _form = h(
-    'form',
-    { class: 'tc-form', onsubmit: () => this._submit(), novalidate: true },
-    h('div', 'tc-field', h('span', { class: 'tc-label', silent: 'true' }, t('Tool')), this._tools, this._description),
-    this._fields,
-    this._error.element,
-    h('div', 'tc-row', this._checkButton, this._showButton, this._skipButton)
+    'form', { class: 'tc-form', onsubmit: () => this._submit(), novalidate: true },
+    h('div', 'tc-field', h('span', { class: 'tc-label', silent: 'true' }, t('Tool')), this._tools, this._description), this._fields,
+    this._error.element, h('div', 'tc-row', this._checkButton, this._showButton, this._skipButton)
   );
   private readonly _requestParts = new RequestParts();
   private readonly _more = folded(t('What the model is sent'), ...this._requestParts.elements);

@@ -8,7 +8,7 @@ import type { PanelActions, ViewState } from '../view_state';
 import {
   type CallPair, chosenBranches, comparedSides, differsAt, hiddenBranches, idOf, type Side, type SideName, type Sides, visibleBranches
 } from './comparison';
-import { textLines } from './differences';
+import { openFirst, textLines } from './differences';
 import { pairRows, rowHead, tableRow } from './pair_rows';
 
 const MOST_ROWS = 200;
@@ -23,9 +23,7 @@ function hiddenButton(view: ViewState, acts: PanelActions): Child {
 function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
   const gone = hiddenBranches(view.model).length > 0;
   return h(
-    'div',
-    'tc-nothing',
-    h('p', 'strong', gone ? t('One branch in view') : t('One branch so far')),
+    'div', 'tc-nothing', h('p', 'strong', gone ? t('One branch in view') : t('One branch so far')),
     h('p', 'muted', gone ? t('The others are hidden.') : t('To compare two branches, edit a call that ran or fork from a call.')),
     hiddenButton(view, acts)
   );
@@ -45,11 +43,8 @@ function compareBar(view: ViewState, shown: Sides, acts: PanelActions): HTMLElem
   const swap = (): void => acts.setState({ leftBranch: idOf(shown.right.branch), rightBranch: idOf(shown.left.branch) });
   const refused = refusal(view);
   return h(
-    'div',
-    'tc-row tc-with',
-    h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
-    refused ? mutedText(refused) : null,
-    hiddenButton(view, acts),
+    'div', 'tc-row tc-with', h('span', { class: 'strong', role: 'status' }, headline(shown, view.isPast)),
+    refused ? mutedText(refused) : null, hiddenButton(view, acts),
     view.ui.showsEqualCalls
       ? button(t('Fold equal calls'), { look: 'ghost right small', key: 'fold', onclick: () => acts.setState({ showsEqualCalls: false }) })
       : null,
@@ -119,6 +114,7 @@ export class CompareTab {
       h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
     if (!shown.comparison) return [grid(), notCompared(this._view)];
     const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [shown.left.at, shown.right.at] }, MOST_ROWS);
+    openFirst(rows);
     const speaks = this._view.model.session.phase === 'thinking';
     const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', t('The first %1 rows are shown.', MOST_ROWS)) : null;
     return [compareBar(this._view, shown, this._acts), grid(...rows, replyTexts(shown, speaks), columnFooter(shown, this._view.isPast)), more];
@@ -158,9 +154,7 @@ function editedText(pairs: readonly CallPair[], where: SideName): string {
 function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLElement {
   const cell = (where: SideName): HTMLElement =>
     h(
-      'div',
-      { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' },
-      picker(view, shown, where, acts),
+      'div', { role: 'columnheader', class: where === 'right' ? 'hd b' : 'hd' }, picker(view, shown, where, acts),
       shown.comparison ? mutedText(editedText(shown.pairs, shown[where].at)) : null
     );
   return tableRow(h('span', { role: 'columnheader', class: 'hd' }, screenReaderText(t('Call'))), cell('left'), cell('right'));
@@ -193,9 +187,7 @@ function replyTexts({ left, right, comparison }: Sides, speaks: boolean): HTMLEl
   if (!change || speaks || !left.text || !right.text) return null;
   const cell = (mine: Side, look: string): HTMLElement =>
     h(
-      'div',
-      { role: 'cell', class: `${look}diff` },
-      h('div', 'muted small', t('reply text')),
+      'div', { role: 'cell', class: `${look}diff` }, h('div', 'muted small', t('reply text')),
       textLines(mine.text, differsAt(change, mine.at))
     );
   return tableRow(rowHead('', screenReaderText(t('Reply text, differs'))), cell(left, ''), cell(right, 'b '));

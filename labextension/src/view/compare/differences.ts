@@ -2,7 +2,7 @@
 import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
 import { cellText, type Child, h, joined, mutedText, scrollingTable, strongText } from '../dom';
 import { glyph, icon, picture, thumb } from '../icons';
-import { clip, oneLine, t, tn, visibleText } from '../text';
+import { clip, oneLine, t, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
 export const marked = (text: Child): HTMLElement => h('mark', {}, text);
@@ -40,18 +40,24 @@ export function textBeside(text: string, other: string): HTMLElement {
 
 const nameLabel = (name: string): Child => (name ? h('span', 'k', oneLine(name, 60)) : null);
 
-/** The differences whose rows are shown. */
-const opened = new Set<string>();
+/** Of the differences that a person opened or closed, which are open. */
+const opened = new Map<string, boolean>();
 
 /** The rows behind a summary; both sides open together. */
 function openable(key: string, says: string, rows: Child): HTMLElement {
   const toggle = (): void => {
-    opened[element.open ? 'add' : 'delete'](key);
+    opened.set(key, element.open);
     for (const other of element.closest('[role=row]')?.querySelectorAll('details') ?? []) other.open = element.open;
   };
   const summary = h('summary', { key: key }, icon('down'), oneLine(says, 160));
-  const element = h('details', { class: 'tc-more', open: opened.has(key), ontoggle: toggle }, summary, rows);
+  const element = h('details', { class: 'tc-more', open: opened.get(key) ?? false, ontoggle: toggle }, summary, rows);
   return element;
+}
+
+/** Opens the differences of the first row that has any, unless a person has closed them. */
+export function openFirst(rows: readonly HTMLElement[]): void {
+  for (const element of rows.find(row => row.querySelector('details'))?.querySelectorAll('details') ?? [])
+    element.open = opened.get(element.querySelector('summary')?.dataset.k ?? '') ?? true;
 }
 
 /** One side of a differing part: text, picture, lines, cells; what is of both sides stands on the last one. */
@@ -61,15 +67,12 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
   const [cell, second] = one.cells;
-  // The value of a single cell is seen without a click. What changed is said once.
-  const about = isLast ? one.says : cell && !second ? cell.column : tn('%1 changed cell', '%1 changed cells', one.cells.length);
-  const says = cell && !second ? `${about}: ${cell[where] || t('empty')}` : about;
+  // The value of a single cell is seen without a click.
+  const says = cell && !second ? `${cell.column}: ${cell[where] || t('empty')}` : one.says;
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(
-    'div',
-    'tc-partof',
-    nameLabel(one.name),
+    'div', 'tc-partof', nameLabel(one.name),
     hasText ? (words === null ? h('span', 'muted', t('not there')) : words && marked(oneLine(words, 200))) : null,
     one.says && !hasRows && isLast ? mutedText(oneLine(one.says, 160)) : null,
     ...images.map((image, index) => picture(image, index ? t('Difference') : t('%1, a picture', name))),
@@ -183,11 +186,8 @@ export function objectElement(
   const isTwin = !pair.same && pair.left?.name === pair.right?.name;
   const caption = mutedText(oneLine(joined(' · ', isTwin && oneLine(branch, 40), object.preview.caption || object.kind), 120));
   const mini = h(
-    'button',
-    { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
-    thumb(glyph(object.preview), true),
-    strongText(oneLine(object.name, 80)),
-    caption
+    'button', { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
+    thumb(glyph(object.preview), true), strongText(oneLine(object.name, 80)), caption
   );
   return h('div', 'tc-madeof', mini, ...body(pair, where, isLast));
 }

@@ -122,11 +122,7 @@ interface MessageRowProps {
 
 const messageRow = ({ look, sign, who, body, size }: MessageRowProps): HTMLElement =>
   h(
-    'div',
-    { class: `tc-msg ${look}`.trim() },
-    h('span', 'sign', sign),
-    h('span', 'who', who),
-    h('div', 'body', body),
+    'div', { class: `tc-msg ${look}`.trim() }, h('span', 'sign', sign), h('span', 'who', who), h('div', 'body', body),
     size === undefined ? null : h('span', { class: 'size', title: plural(size, 'character') }, formatNumber(size))
   );
 
@@ -177,9 +173,7 @@ function shareBar(turn: Turn): HTMLElement {
     h('span', part, h('i', { class: part, silent: 'true' }), `${t(part)} ${formatNumber(size)}`)
   );
   return h(
-    'div',
-    { class: 'tc-share', role: 'group', label: t('What fills the request') },
-    bar,
+    'div', { class: 'tc-share', role: 'group', label: t('What fills the request') }, bar,
     h('div', 'small muted', ...words, h('span', {}, t('characters')))
   );
 }
@@ -246,14 +240,8 @@ function requestPage(view: ViewState, turn: Turn, spent: TurnRow | undefined, ac
       ? tn('%1 new message since turn %2', '%1 new messages since turn %2', turn.fresh.length, turn.turn - 1)
       : plural(turn.fresh.length, 'part');
   return h(
-    'div',
-    'tc-request',
-    heading('first', strongText(t('Request in turn %1', turn.turn)), joined(' · ', asked(spent), since), exact.way),
-    exact.text,
-    shareBar(turn),
-    ...oldMessages(turn.old),
-    ...turn.fresh.map(message => messageElement(message, 'new', '+')),
-    ...replyRows(view, turn, spent, acts),
-    ...resultsAfter(turn)
+    'div', 'tc-request', heading('first', strongText(t('Request in turn %1', turn.turn)), joined(' · ', asked(spent), since), exact.way),
+    exact.text, shareBar(turn), ...oldMessages(turn.old), ...turn.fresh.map(message => messageElement(message, 'new', '+')),
+    ...replyRows(view, turn, spent, acts), ...resultsAfter(turn)
   );
 }
