@@ -294,6 +294,8 @@ class DrawGraph(Message):
     """The number of the last call to draw; 0 is the newest."""
     selected: str = ""
     """The id of the row of an object or a call whose ancestors are drawn too."""
+    page: int = 0
+    """Pixels of the width of rows; 0 for a usual width."""
 
 
 Look = (

@@ -122,9 +122,10 @@ class PanelUpdates:
     def show(self, look: commands.Look) -> None:
         """Send what a person asked to see. Raises UsageError where there is none."""
         session, view = self.session(), self.view
+        views = view.branch_views.values()
         match look:
             case commands.DrawGraph():
-                self._send_delta(view.draw(Window(look.until, look.selected)))
+                self._send_delta(view.draw(Window(look.until, look.selected, look.page)))
             case commands.Compare(on=True):
                 self._compare(_sides(session, look))
             case commands.Compare():
@@ -133,15 +134,13 @@ class PanelUpdates:
             case commands.ShowRequest(turn):
                 self.send(contract.Shown(turn, request_json(session.cursor, turn)))
             case commands.ShowObject(key):
-                pictures = (full_preview(v, key) for v in view.branch_views.values())
-                picture = next((drawn for drawn in pictures if drawn is not None), None)
+                picture = next(filter(None, (full_preview(v, key) for v in views)), None)
                 if picture is None:
                     raise UsageError(
                         "the value of that object is not in this kernel; a replay makes it"
                     )
                 self.send(contract.Displayed(key, picture))
             case commands.ShowDifference(left, right):
-                views = view.branch_views.values()
                 found = (change_row(v, v.objects_by_row(), left, right) for v in views)
                 self._send_delta(contract.Rows(differences=tuple(islice(filter(None, found), 1))))
             case commands.OfferRules(call):

@@ -6,9 +6,8 @@ the panel, kept as a picture in the notebook, and exported. It is computed from 
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from ..core.call_record import Status
@@ -17,8 +16,8 @@ from ..core.recorded_data import replace
 from ..core.rows import Text
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
-from .contract_rows import CallRow, ObjectRow
-from .graph_geometry import SMALL, even, height_in_rows, in_rows, placed, text_width
+from .contract_rows import BranchRow, CallRow, ObjectRow
+from .graph_geometry import SMALL, even, in_rows, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -26,17 +25,17 @@ MOST, ANCESTORS = 60, 30
 """Calls that are drawn, and how many of them are ancestors of what is selected."""
 LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
-BOX, WIDEST, PILL, PANEL, HIGH = (112, 84), 176, 26, 720, 1_300
-"""Pixels: an object's box and its most width, the height of a pill, the width of a row, which ends
-behind what the last call makes that begins there, and the height of rows that are no wider."""
+BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
+"""Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
 """Pixels of an icon on a pill, with its gap."""
 PACE = 10
 """Calls by which the window moves at once: fewer are drawn until there are so many more."""
-RESULT, TOOL, NAME, ARGUMENT = 14, 32, 40, 24
-"""Characters of a result and a tool's name on a pill, of an object's name, of an edge's label."""
+RESULT, TOOL, NAME, ARGUMENT, HEADING = 14, 32, 40, 24, 48
+"""Characters of a result and a tool's name on a pill, of an object's name, of an edge's label, of
+a branch's name."""
 DASHED = ("waits", "approved", "running", "rejected", "interrupted", "unknown")
 """The states of calls whose lines are dashed."""
 
@@ -50,16 +49,17 @@ def _state(status: Status) -> NodeState:
     return status
 
 
-def graph_row(rows: Rows, until: int = 0, selected: str = "") -> GraphRow:
+def graph_row(rows: Rows, until: int = 0, selected: str = "", page: int = 0) -> GraphRow:
     """Return the drawing of a session with places, or why there is none.
 
     Args:
         until: The number of the last call to draw; 0 is the newest.
         selected: The id of the row of an object or call whose ancestors are drawn too.
+        page: Pixels of the width of a row; 0 for a usual width.
     """
     graph = drawing(rows, until, selected)
     try:
-        return _in_rows(placed(graph)) if graph.nodes else graph
+        return _in_rows(graph, rows, page) if graph.nodes else graph
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
 
@@ -69,20 +69,29 @@ def with_graph(rows: Rows) -> Rows:
     return rows if rows.graph else replace(rows, graph=(graph_row(rows),))
 
 
-def _in_rows(graph: GraphRow) -> GraphRow:
-    """Return a drawing in rows of a panel's width if it is much wider than that; many rows are
-    wider, so that the whole is seen larger.
+def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
+    """Return a drawing in rows of a page's width, with the names of the branches if it has
+    several."""
+    branch_of = {row.id: row.branch for row in rows.objects}
+    branch_of |= {row.id: row.branch for row in rows.calls}
+    branches = [branch_of.get(node.row, "") if node.muted else "" for node in graph.nodes]
+    named = rows.branches if any(branches) else ()
+    headings = {"" if row.current else row.id: _heading(row) for row in named}
+    return in_rows(graph, page or PAGE, branches, headings)
 
-    Measured: with each call fewer nodes move than in one long row.
-    """
-    if graph.width <= 1.5 * PANEL:
-        return graph
-    with suppress(LayoutError):
-        return in_rows(graph, PANEL if height_in_rows(graph, PANEL) <= HIGH else 2 * PANEL)
-    return graph
+
+def _heading(row: BranchRow) -> GraphNode:
+    label = visible_text(row.name, HEADING)
+    width = even(text_width(label, BOLD))
+    return GraphNode("branch", row.id, 0, 0, width, 24, label, muted=not row.current)
 
 
 # -- which calls and objects -------------------------------------------------------------------
+
+
+_Names = tuple[bool, tuple[str, ...]]
+"""The arguments that are an object, and whether they are so in the drawn call itself, and not only
+in an equal one of another branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +104,8 @@ class _Table:
     maker: Mapping[str, str]
     """Of an object the id of the call that made it, or would make it; "" without one."""
     objects_by_call: Mapping[str, Sequence[ObjectRow]]
-    uses: Mapping[str, Mapping[str, str]]
-    """The objects that a call takes, with the names of the arguments; "" where it takes the object
-    on another branch alone."""
+    uses: Mapping[str, Mapping[str, _Names]]
+    """The objects that a call takes, with the names of the arguments."""
 
     def size(self, call: str) -> int:
         """Return about how many nodes and edges a call brings into the drawing."""
@@ -119,16 +127,17 @@ def _table(rows: Rows, until: int) -> _Table:
     objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():
         objects_by_call.setdefault(maker[row.id], []).append(row)
-    uses: dict[str, dict[str, str]] = {key: {} for key in calls}
+    uses: dict[str, dict[str, _Names]] = {key: {} for key in calls}
     for call in in_order:
         key = drawn_calls[call.id]
-        parameters = uses.get(key, {})
+        parameters, is_own = uses.get(key, {}), key == call.id
         for use in call.uses:
             target = drawn_objects.get(use.object, "")
+            was_own, names = parameters.get(target, (is_own, ()))
             # What a call makes it does not take, but in a forged file.
-            if target and maker[target] != key:
-                names = (parameters.get(target), use.parameter if key == call.id else "")
-                parameters[target] = ", ".join(filter(None, names))
+            if target and maker[target] != key and was_own <= is_own:
+                before = names if was_own == is_own else ()
+                parameters[target] = (is_own, (*before, use.parameter))
     return _Table(calls, objects, maker, objects_by_call, uses)
 
 
@@ -151,15 +160,19 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     if earlier:
         text = tn("%1 earlier call", "%1 earlier calls", earlier)
         nodes[""] = GraphNode("earlier", width=BOX[0], height=BOX[1], label=text)
-    branches = {branch.id: branch.name for branch in rows.branches}
-    number_of = Counter(row.name for row in table.objects.values())
 
     def draw(objects: Iterable[ObjectRow]) -> None:
         for row in objects:
-            branch = branches.get(row.branch, "") if number_of[row.name] > 1 else ""
             maker = table.calls.get(table.maker[row.id])
-            nodes.setdefault(_key(row), _object_node(row, maker, branch))
+            nodes.setdefault(_key(row), _object_node(row, maker))
 
+    # What no call made: inputs are first, in their own order, and outputs that are not saved are
+    # last; also those that no call has taken yet.
+    taken = {key for call in window for key in table.uses[call]}
+    used = {key for uses in table.uses.values() for key in uses}
+    unmade = table.objects_by_call.get("", ())
+    free = [row for row in unmade if row.id in taken or not (until or row.id in used)][:most]
+    draw(row for row in free if row.role == "input")
     for key in window:
         draw(table.objects[used] for used in table.uses[key])
         nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
@@ -169,10 +182,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     objects = [(n, node.row) for n, node in enumerate(nodes.values()) if node.kind == "object"]
     edges = [GraphEdge(0, n) for n, row in objects if table.maker[row] not in makers]
     edges += [edge for key in window for edge in _edges(table, key, place)]
-    if not until:
-        # Inputs that no call has taken yet, and outputs that are not saved yet.
-        used = {key for uses in table.uses.values() for key in uses}
-        draw([row for row in table.objects_by_call.get("", ()) if row.id not in used][:most])
+    draw(free)
     return GraphRow(
         nodes=(*nodes.values(),), edges=(*edges,), until=until, earlier=earlier, selected=selected
     )
@@ -206,11 +216,11 @@ def _ancestors(table: _Table, selected: str) -> set[str]:
 def _edges(table: _Table, call_id: str, place: Mapping[str, int]) -> Iterator[GraphEdge]:
     call, uses = table.calls[call_id], table.uses[call_id]
     pill, dashed = place[_key(call)], _state(call.status) in DASHED
-    are_named = sum(map(bool, uses.values())) > 1
-    for key, names in uses.items():
+    are_named = len({names for _, names in uses.values()}) > 1
+    for key, (is_own, names) in uses.items():
         used = table.objects[key]
-        muted = bool(call.branch or used.branch) or not names
-        name = visible_text(names, ARGUMENT) if are_named else ""
+        muted = bool(call.branch or used.branch) or not is_own
+        name = visible_text(", ".join(dict.fromkeys(names)), ARGUMENT) if are_named else ""
         yield GraphEdge(place[_key(used)], pill, label=name, muted=muted, dashed=dashed)
     for row in table.objects_by_call.get(call_id, ()):
         muted, dashed = bool(call.branch or row.branch), row.role == "pending"
@@ -234,30 +244,19 @@ def _call_node(call: CallRow, table: _Table) -> GraphNode:
     if call.result and not call.object:
         label += f" = {short_numbers(printable(' '.join(call.result.split())), RESULT)}"
     marks = (state != "ran") + call.edited + stale
-    return GraphNode(
-        "call",
-        call.id,
-        width=even(text_width(label, MONO, mono=True) + 20 + MARK * marks),
-        height=PILL,
-        label=label,
-        state=state,
-        edited=call.edited,
-        stale=stale,
-        muted=bool(call.branch),
-    )
+    width = even(text_width(label, MONO, mono=True) + 20 + MARK * marks)
+    node = GraphNode("call", call.id, 0, 0, width, PILL, label, "", state, call.edited, stale)
+    return replace(node, muted=bool(call.branch))
 
 
-def _object_node(row: ObjectRow, maker: CallRow | None, branch: str) -> GraphNode:
-    label, detail = visible_text(row.name, NAME), _detail(row, branch)
+def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
+    label, detail = visible_text(row.name, NAME), _detail(row)
     wide = max(text_width(label, BOLD), text_width(detail, SMALL)) + 16
-    return GraphNode(
-        "object",
-        row.id,
-        width=min(max(BOX[0], even(wide)), WIDEST),
-        height=BOX[1],
-        label=_cut(label, BOLD),
-        detail=_cut(detail, SMALL),
-        state="ran" if maker is None else _state(maker.status),
+    width = min(max(BOX[0], even(wide)), WIDEST)
+    label, detail = _cut(label, BOLD), _cut(detail, SMALL)
+    state = "ran" if maker is None else _state(maker.status)
+    return replace(
+        GraphNode("object", row.id, 0, 0, width, BOX[1], label, detail, state),
         stale=bool(row.outdated),
         muted=bool(row.branch),
         dashed=row.role in ("pending", "output"),
@@ -266,19 +265,18 @@ def _object_node(row: ObjectRow, maker: CallRow | None, branch: str) -> GraphNod
     )
 
 
-def _detail(row: ObjectRow, branch: str) -> Text:
+def _detail(row: ObjectRow) -> Text:
     """Return the line below an object's name."""
     # A saved row may hold any text, and XML has no place for control characters.
     caption = row.preview.caption
     caption = caption if isinstance(caption, InterfaceText) else visible_text(caption)
-    match row.role:
-        case "pending":
-            return caption or t("would be made")
-        case "output":
-            return t("not saved yet")
+    if row.role == "pending":
+        return caption or t("would be made")
+    if row.role == "output":
+        return t("not saved yet")
     if row.saved and not row.branch:
         return t("saved as %1", visible_text(row.saved))
-    return joined(" · ", [*filter(None, (branch or visible_text(row.label), caption))])
+    return joined(" · ", [*filter(None, (visible_text(row.label), caption))])
 
 
 def _cut(text: Text, size: float) -> Text:

@@ -5,8 +5,10 @@ What is laid out holds numbers and sizes alone, never a text of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 from unicodedata import category, east_asian_width
 
@@ -18,10 +20,10 @@ LABEL, MARGIN, BETWEEN = 14, 12, 8
 """Pixels: the height of an edge's label, around a drawing, and of two margins that are no gap."""
 SMALL = 10.5
 """Pixels of the type of all texts but names and pills."""
-ROW = 6
-"""Calls in a row of those that neither take nor make an object."""
 REFERENCE = 26
 """Pixels of the height of a reference."""
+GAP, UP = 22, "\N{UPWARDS ARROW}"
+"""Pixels between columns, and the mark of a reference to an object above."""
 WEIGHTS = {"object": 4, "call": 8, "earlier": 2, "reference": 4}
 """How short and straight the lines from a node are to be."""
 LETTERS = {
@@ -33,8 +35,8 @@ LETTERS = {
 """How wide letters are beside the size of the type."""
 
 Point = tuple[int, int]
-Part = tuple[float, int]
-"""The number of a row, and the number of a node in it."""
+Hidden = tuple[int, int]
+"""A line that nobody sees, from a node to another: it keeps them beside each other."""
 
 
 def text_width(text: str, size: float, mono: bool = False) -> float:
@@ -55,12 +57,12 @@ def even(length: float) -> int:
     return 2 * ceil(length / 2)
 
 
-def placed(graph: GraphRow, top: int = 0) -> GraphRow:
+def placed(graph: GraphRow, hidden: Iterable[Hidden], top: int) -> GraphRow:
     """Return a drawing with the places that Graphviz gives it, so many pixels from the top.
 
     They are whole pixels: what is saved stays small. Raises LayoutError.
     """
-    drawn = layout("\n".join(["digraph {", *_dot(graph), "}"]))
+    drawn = layout("\n".join(["digraph {", *_dot(graph, hidden), "}"]))
     width, height = (float(part) for part in drawn["bb"].split(",")[2:])
 
     def points(text: str) -> list[Point]:
@@ -83,175 +85,166 @@ def placed(graph: GraphRow, top: int = 0) -> GraphRow:
     return replace(graph, width=wide, height=high, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def in_rows(graph: GraphRow, page: int) -> GraphRow:
-    """Return a drawing, which has its places, in rows of about the width of a page, one below the
-    other, as text is written.
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Consecutive calls of a branch with what they take and make, in columns as Graphviz's are."""
 
-    What a call makes is in the row of the call. An object that a call of a later row takes is drawn
-    there again, as a reference: no line leads from row to row. Raises LayoutError.
+    column: Mapping[int, int]
+    """Of each node."""
+    widths: Mapping[int, float]
+    """Of the columns, with the references and the labels of edges in them."""
+    lines: list[list[int]]
+    """Calls that neither take nor make an object: they stand below the others, in lines."""
+
+    @property
+    def width(self) -> float:
+        return sum(self.widths.values()) + GAP * (len(self.widths) - 1) + 2 * MARGIN
+
+    def with_nodes(self, nodes: Iterable[tuple[int, int, float]]) -> _Row:
+        """Return a row with more nodes: their numbers, -1 for references and labels, their columns
+        and their widths."""
+        column, widths = dict(self.column), dict(self.widths)
+        for n, at, width in nodes:
+            widths[at] = max(widths.get(at, 0), width)
+            column |= {n: at} if n >= 0 else {}
+        return _Row(column, widths, self.lines)
+
+
+def in_rows(
+    graph: GraphRow, page: int, branches: Sequence[str], headings: Mapping[str, GraphNode]
+) -> GraphRow:
+    """Return a drawing in rows about as wide as a page, one below the other, as text is written.
+
+    The rows of a branch stand together, below its heading. What a call makes is in the row of the
+    call. An object of another row that a call takes is drawn there again, as a reference: no line
+    leads from row to row. Raises LayoutError.
+
+    Args:
+        branches: The branch of each node: "" is the one that is shown, and stands first.
+        headings: The headings of branches, by branch.
     """
-    part_of = _parts(graph, _rows(graph, page))
     nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
-    for part_name in _in_reading_order(graph, part_of):
-        part, first = placed(_part(graph, part_of, part_name), height), len(nodes)
-        edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in part.edges)
-        nodes += part.nodes
-        width, height = max(width, part.width), height + int(part.height) - BETWEEN
+    headings = dict(headings)
+    for branch, row in _rows(graph, page, branches):
+        if (heading := headings.pop(branch, None)) is not None:
+            middle = height + MARGIN + heading.height / 2
+            nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=middle))
+            width, height = max(width, heading.width), height + int(heading.height) + BETWEEN
+        lines = [_Row({n: at for at, n in enumerate(line)}, {}, []) for line in row.lines]
+        for part in [row] * bool(row.column) + lines:
+            drawn, first = placed(*_part(graph, part), height), len(nodes)
+            edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in drawn.edges)
+            nodes += drawn.nodes
+            width, height = max(width, drawn.width), height + int(drawn.height) - BETWEEN
     # No line is drawn to a reference, but it comes from its object.
     object_at = {node.row: n for n, node in enumerate(nodes) if node.kind == "object"}
-    references = ((n, node) for n, node in enumerate(nodes) if node.kind == "reference")
-    edges += (GraphEdge(object_at[node.row], n, muted=node.muted) for n, node in references)
+    for n, node in enumerate(nodes):
+        if node.kind == "reference":
+            arrow = "\N{DOWNWARDS ARROW}" if nodes[object_at[node.row]].y > node.y else UP
+            nodes[n] = replace(node, label=f"{arrow} {node.label}")
+            edges.append(GraphEdge(object_at[node.row], n, muted=node.muted))
     return replace(
         graph, width=width, height=height + BETWEEN, nodes=tuple(nodes), edges=tuple(edges)
     )
 
 
-def height_in_rows(graph: GraphRow, page: int) -> float:
-    """Return an estimate of the height of a drawing in rows, without a layout of the rows.
+def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple[str, _Row]]:
+    """Yield the rows, each with its branch: a row ends before the call that has no room in it.
 
-    Measured: within 7 % of the height for most sessions of one branch.
+    Inputs are in the first row, whoever takes them. Other objects that no drawn call made are in
+    the row of the first call that takes them.
     """
-    rows: dict[float, list[GraphNode]] = {}
-    for row, node in zip(_rows(graph, page), graph.nodes, strict=True):
-        rows.setdefault(row, []).append(node)
-    return sum(
-        max(node.y + node.height / 2 for node in row)
-        - min(node.y - node.height / 2 for node in row)
-        + 2 * MARGIN
-        for row in rows.values()
-    )
-
-
-def _in_reading_order(graph: GraphRow, part_of: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts from top to bottom: each below the parts whose objects it takes, and directly
-    below them where possible."""
-    sources: dict[Part, set[Part]] = {part: set() for part in part_of}
+    uses, results = defaultdict[int, list[GraphEdge]](list), defaultdict[int, list[int]](list)
     for edge in graph.edges:
-        sources[part_of[edge.head]].add(part_of[edge.tail])
-    position = dict[Part, int]()
-
-    def key(part: Part) -> tuple[int, Part]:
-        return -max((position.get(other, 0) for other in sources[part]), default=0), part
-
-    while waiting := [part for part in sources if part not in position]:
-        ready = [part for part in waiting if sources[part] - {part} <= position.keys()]
-        # In a forged file parts may lead in a circle: then any of them is next.
-        part = min(ready or waiting, key=key)
-        position[part] = len(position) + 1
-        yield part
-
-
-def _rows(graph: GraphRow, page: int) -> list[float]:
-    """Return for each node the row that it is in."""
-    row_of = [float(int(node.x / page)) for node in graph.nodes]
-    maker = {e.head: e.tail for e in graph.edges if graph.nodes[e.tail].kind == "call"}
-    for result, call in maker.items():
-        row_of[result] = row_of[call]
-    takers: dict[int, list[float]] = {}
-    for edge in graph.edges:
-        takers.setdefault(edge.tail, []).append(row_of[edge.head])
-    for n in takers.keys() - maker.keys():
-        # An input is in the row of the first call that takes it.
-        row_of[n] = min(takers[n])
-    for run, before in _calls_alone(graph):
-        # Several such calls get their own row, below that of the call before them.
-        row = (row_of[before] if before >= 0 else -1) + (len(run) > 1) / 2
-        for n in run:
-            row_of[n] = row
-    for output, last in _unsaved_outputs(graph):
-        row_of[output] = row_of[last]
-    return row_of
-
-
-def _parts(graph: GraphRow, row_of: Sequence[float]) -> list[Part]:
-    """Return the part that each node is in: its row, and the first node of that part.
-
-    Nodes of a row are in one part if edges join them, or if they take the same object of another
-    row. Parts are drawn below one another.
-    """
-    part_of = [(row, n) for n, row in enumerate(row_of)]
-
-    def join(one: int, other: int) -> None:
-        parts = sorted((part_of[one], part_of[other]))
-        if parts[0][0] == parts[1][0]:
-            part_of[:] = [parts[0] if part == parts[1] else part for part in part_of]
-
-    takers: dict[tuple[int, float], int] = {}
-    for edge in graph.edges:
-        join(edge.tail, edge.head)
-        # Calls that take the same object of another row are drawn together.
-        join(takers.setdefault((edge.tail, row_of[edge.head]), edge.head), edge.head)
-    for run, before in _calls_alone(graph):
-        for n in run[1:] or [before]:
-            join(run[0], n)
-    for output, last in _unsaved_outputs(graph):
-        join(last, output)
-    return part_of
-
-
-def _ends(graph: GraphRow) -> set[int]:
-    """Return the nodes at which an edge begins or ends."""
-    return {end for edge in graph.edges for end in (edge.tail, edge.head)}
-
-
-def _calls_alone(graph: GraphRow) -> Iterator[tuple[list[int], int]]:
-    """Yield the calls that neither take nor make an object, each run of them with the call before
-    it; -1 for none."""
-    ends = _ends(graph)
+        uses[edge.head].append(edge)
+        results[edge.tail].append(edge.head)
+    width_of = [node.width for node in graph.nodes]
     calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
-    before = -1
-    for is_alone, group in groupby(calls, lambda n: n not in ends):
-        run = [*group]
-        if is_alone:
-            yield run, before
-        before = run[-1]
+    elsewhere = {result for call in calls for result in results[call]}
+
+    def nodes_of(row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
+        before = (row.column.get(edge.tail, 0) + bool(edge.label) for edge in uses[call])
+        at = max(before, default=-1) + 1
+        for edge in uses[call]:
+            is_here = edge.tail in row.column or edge.tail not in elsewhere
+            node = graph.nodes[edge.tail] if is_here else _reference(graph.nodes[edge.tail])
+            column = row.column.get(edge.tail, at - 1 - bool(edge.label))
+            yield edge.tail if is_here else -1, column, node.width
+            if edge.label:
+                yield -1, at - 1, text_width(edge.label, SMALL) + 6
+        yield call, at, width_of[call]
+        yield from ((result, at + 1, width_of[result]) for result in results[call])
+
+    first = [n for n, node in enumerate(graph.nodes) if node.kind in ("object", "earlier")]
+    row = _Row({}, {}, []).with_nodes(
+        (n, 0, width_of[n]) for n in first if not (uses[n] or graph.nodes[n].is_unsaved_output)
+    )
+    elsewhere |= row.column.keys()
+    for branch in dict.fromkeys(("", *branches)):
+        has_calls = False
+        for call in (n for n in calls if branches[n] == branch):
+            if not (uses[call] or results[call]):
+                line = row.lines[-1] if row.lines else []
+                has_room = sum(width_of[n] + GAP for n in [*line, call]) + 2 * MARGIN <= page
+                row.lines[-1:] = [[*line, call]] if has_room or not line else [line, [call]]
+                continue
+            longer = row.with_nodes(nodes_of(row, call))
+            if has_calls and longer.width > page:
+                yield branch, row
+                row = _Row({}, {}, [])
+                longer = row.with_nodes(nodes_of(row, call))
+            row, has_calls = longer, True
+            elsewhere |= row.column.keys()
+        if branch == "":
+            outputs = [n for n in first if graph.nodes[n].is_unsaved_output]
+            at = max(row.widths, default=-1)
+            longer = row.with_nodes((n, at + 1, width_of[n]) for n in outputs)
+            has_room = longer.width <= page
+            row = longer if has_room else row.with_nodes((n, at, width_of[n]) for n in outputs)
+        if row.column or row.lines:
+            yield branch, row
+        row = _Row({}, {}, [])
 
 
-def _unsaved_outputs(graph: GraphRow) -> Iterator[tuple[int, int]]:
-    """Yield the outputs that are not saved yet, each with the last node of the shown branch: that
-    branch is to save it."""
-    ends = _ends(graph)
-    shown = [n for n, node in enumerate(graph.nodes) if not (node.muted or node.flag)]
-    for n, node in enumerate(graph.nodes):
-        if node.flag and n not in ends and shown:
-            yield n, shown[-1]
-
-
-def _part(graph: GraphRow, part_of: Sequence[Part], part: Part) -> GraphRow:
-    """Return one part of a drawing, with a reference for each object of another part."""
-    edges = [edge for edge in graph.edges if part_of[edge.head] == part]
+def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
+    """Return a row without its lines of calls, or such a line, with a reference for each object of
+    another row, and the lines that nobody sees."""
     nodes, place = list[GraphNode](), dict[int, int]()
-    references: dict[tuple[int, float], int] = {}
-    for n, node in enumerate(graph.nodes):
-        if part_of[n] != part:
-            continue
-        for edge in edges:
+    references: dict[tuple[int, int], int] = {}
+    for n in sorted(row.column):
+        for edge in (edge for edge in graph.edges if edge.head == n):
             original = graph.nodes[edge.tail]
-            if edge.head != n or part_of[edge.tail] == part or original.kind != "object":
+            # The box of the earlier calls is in the first row alone.
+            if edge.tail in row.column or original.kind != "object":
                 continue
             # Calls in one column share a reference. Calls in several columns do not: Graphviz would
             # move them, to keep the lines from the reference short.
-            at = references.setdefault((edge.tail, node.x), len(nodes))
+            at = references.setdefault((edge.tail, row.column[n]), len(nodes))
             if at == len(nodes):
                 nodes.append(_reference(original))
             nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
         place[n] = len(nodes)
-        nodes.append(node)
-    drawn = list[GraphEdge]()
-    for edge in edges:
-        tail = place.get(edge.tail, references.get((edge.tail, graph.nodes[edge.head].x)))
-        # The box of the earlier calls is in the first row alone.
-        drawn += [] if tail is None else [replace(edge, tail=tail, head=place[edge.head])]
-    return replace(graph, nodes=tuple(nodes), edges=tuple(drawn))
+        nodes.append(graph.nodes[n])
+    edges = list[GraphEdge]()
+    for edge in graph.edges:
+        tail = references.get((edge.tail, row.column.get(edge.head, -1)), place.get(edge.tail, -1))
+        if edge.head in place and tail >= 0:
+            edges.append(replace(edge, tail=tail, head=place[edge.head]))
+    # Outputs stand behind the last node where they have a column of their own, and else below it.
+    outputs = [n for n in row.column if graph.nodes[n].is_unsaved_output]
+    others = row.column.keys() - outputs
+    end = max((row.column[n] for n in others), default=-1)
+    hidden = [(place[max(others)], place[n]) for n in outputs if -1 < end < row.column[n]]
+    hidden += pairwise(range(len(nodes))) if nodes[0].kind == "call" and not edges else ()
+    return replace(graph, nodes=tuple(nodes), edges=tuple(edges)), hidden
 
 
 def _reference(original: GraphNode) -> GraphNode:
-    label = f"\N{UPWARDS ARROW} {original.label}"
-    width = even(text_width(label, SMALL) + 16)
-    return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
+    width = even(text_width(f"{UP} {original.label}", SMALL) + 16)
+    return GraphNode("reference", original.row, 0, 0, width, REFERENCE, original.label, muted=True)
 
 
-def _dot(graph: GraphRow) -> Iterator[str]:
+def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
     """Yield the lines of a drawing in the DOT language, in the order of its nodes and edges.
 
     That order, and what a node's edges leave it in (`ordering`), keep nodes where they were when
@@ -260,7 +253,7 @@ def _dot(graph: GraphRow) -> Iterator[str]:
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
     yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
     heads = {edge.head for edge in graph.edges}
-    roots = {n for n, node in enumerate(graph.nodes) if node.kind == "call" and n not in heads}
+    roots = {n for n in range(len(graph.nodes)) if n not in heads}
     # Of the calls that take nothing Graphviz puts the one that it reads last on top: these are read
     # first, the newest before the others, and so each new one stands below them.
     for n in sorted(range(len(graph.nodes)), key=lambda n: -1 - n if n in roots else 0):
@@ -277,18 +270,11 @@ def _dot(graph: GraphRow) -> Iterator[str]:
             yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
-    # Lines that nobody sees hold calls without objects in rows, behind the call before them.
-    for run, before in _calls_alone(graph):
-        rows = [run[start : start + ROW] for start in range(0, len(run), ROW)]
-        yield from (f"{' -> '.join(map(str, row))} [style=invis]" for row in rows)
-        # The rows stand below one another, as they are read.
-        yield f"{{rank=same {' -> '.join(map(str, run[::ROW]))} [style=invis]}}"
-        yield f"{before} -> {run[0]} [style=invis weight=0]" if before >= 0 else ""
-    if any(node.kind == "earlier" for node in graph.nodes[:1]):
-        yield "{rank=min 0}"
+    first = [f"{n}" for n, node in enumerate(graph.nodes) if node.input or node.kind == "earlier"]
+    yield f"{{rank=min {' -> '.join(first)} [style=invis]}}" if first else ""
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
-    yield from (f"{before} -> {n} [style=invis]" for n, before in _unsaved_outputs(graph))
+    yield from (f"{before} -> {n} [style=invis]" for before, n in hidden)
 
 
 def _sized(name: str, width: float, height: float) -> str:

@@ -19,12 +19,13 @@ NodeState = Literal["ran", "waits", "approved", "running", Ended]
 class GraphNode(Row):
     """A box (an object, or the earlier calls) or a pill (a call), with a row of its own.
 
-    A reference is a small box for an object that is drawn above, in another row of the drawing.
+    A reference is a small box for an object that is drawn in another row of the drawing. The name
+    of a branch stands above its rows, where there are several branches.
     """
 
-    kind: Literal["object", "call", "earlier", "reference"] = "object"
+    kind: Literal["object", "call", "earlier", "reference", "branch"] = "object"
     row: str = ""
-    """The id of its ObjectRow or CallRow; "" for the earlier calls."""
+    """The id of its ObjectRow, CallRow or BranchRow; "" for the earlier calls."""
     x: float = 0
     """Of its centre, like y."""
     y: float = 0
@@ -33,7 +34,7 @@ class GraphNode(Row):
     label: Text = ""
     """`DataFrame#4`, `4 mean = 2327.5`, `84 earlier calls`."""
     detail: Text = ""
-    """An object's second line, which tells it from objects of other branches with its name."""
+    """An object's second line."""
     state: NodeState = "ran"
     """Of the call; of an object that of the call that makes it."""
     edited: bool = False
@@ -46,6 +47,10 @@ class GraphNode(Row):
     flag: str = ""
     """The name of the output that the object is saved as."""
     input: bool = False
+
+    @property
+    def is_unsaved_output(self) -> bool:
+        return self.dashed and self.flag != ""
 
 
 class GraphEdge(Row):

@@ -15,13 +15,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from ..core.text import aligned_lines, count_text, printable, short_numbers, visible_text
+from ..core.text import aligned_lines, printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
 from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
-from .text_summary import last_lines, summary_line
+from .text_summary import counts_line, last_lines, summary_line
 
 INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#6b6b6b", "#949494", "#f4f4f4"
 DASHES = "4 3"
@@ -33,8 +33,8 @@ SANS = "-apple-system,Segoe UI,Helvetica,Arial,sans-serif"
 MONO_FONT = "Menlo,Consolas,monospace"
 CONTENTS = 40_000
 """Bytes of what stands in boxes, in all: the newest objects have theirs."""
-LEAST_WIDTH, HEAD, LETTER = 640, 30, 6.1
-"""Pixels of the picture, of its heading, and of a letter of the lines below it."""
+LEAST_WIDTH, LETTER, TITLE = 640, 6.1, 22
+"""Pixels: the picture's width, a letter of the lines below it, and the height of its title."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
 ROWS, COLUMNS, SIGNS = 4, 2, 17
@@ -57,15 +57,15 @@ def svg(rows: Rows) -> str:
     graph = with_graph(rows).graph[0]
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
-    foot = _foot(rows, graph, width)
-    # The heading stands above the drawing, which begins at 0.
-    height, heading = HEAD + bottom + 20 + 16 * len(foot), _heading(rows, int((width - 32) / 7))
+    # How many calls and branches there are stands above the drawing, at negative heights.
+    title, foot = counts_line(rows), _foot(rows, width)
+    height = TITLE + bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
     listed = ((_text(16, 30 + 18 * n, line), _code(11, INK)) for n, line in enumerate(lines))
     parts = [
-        _element("title", escape(heading)),
-        _element("rect", x=0.5, y=0.5 - HEAD, **sheet),
-        _text(16, 20 - HEAD, heading, font_size=BOLD, font_weight=600, text_anchor="start"),
+        _element("title", title),
+        _element("rect", x=0.5, y=0.5 - TITLE, **sheet),
+        _text(12, -6, title, text_anchor="start", font_size=BOLD, font_weight="600"),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
         *(
             _text(16, bottom + 20 + 16 * n, line, fill=MUTED, text_anchor="start")
@@ -73,32 +73,18 @@ def svg(rows: Rows) -> str:
         ),
         *(_drawn(rows, graph) if graph.nodes else _grouped(listed)),
     ]
-    size = {"viewBox": f"0 {-HEAD} {width:g} {height:g}", "width": width, "height": height}
-    about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}"}
-    texts = {"font_family": SANS, "font_size": 11, "fill": INK, "text_anchor": "middle"}
-    strokes = {"stroke_linecap": "round", "stroke_linejoin": "round"}
-    style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **strokes}
+    size = {"viewBox": f"0 {-TITLE} {width:g} {height:g}", "width": width, "height": height}
+    about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}", "fill": INK}
+    texts = {"font_family": SANS, "font_size": 11, "text_anchor": "middle"}
+    ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
+    style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **ends}
     return _element("svg", "\n", "\n".join(parts), "\n", **style) + "\n"
 
 
-def _heading(rows: Rows, letters: int) -> str:
-    """Return the session's name, how many calls it has, and on which branch."""
-    names = [*(row.name for row in rows.session if row.name)]
-    calls = count_text(sum(not row.branch for row in rows.calls), "call")
-    branch = next((f" on {row.name}" for row in rows.branches if row.current), "")
-    return visible_text(" · ".join((*names, calls + branch)), letters)
-
-
-def _foot(rows: Rows, graph: GraphRow, width: float) -> list[str]:
-    """Return the lines below the drawing: how the session ended, and which branches are grey."""
+def _foot(rows: Rows, width: float) -> list[str]:
+    """Return the lines below the drawing: how the session ended, and what a person changed."""
     letters = int((width - 32) / LETTER)
-    text = summary_line(rows, letters)
-    if any(node.muted for node in graph.nodes):
-        black = [row.name for row in rows.branches if row.current]
-        grey = [row.name for row in rows.branches if not (row.current or row.hidden)]
-        listed = (", ".join(visible_text(name, 60) for name in names) for names in (black, grey))
-        text += " · in black: {}; in grey: {}".format(*listed)
-    return wrap(text, letters, max_lines=3, placeholder=" …")
+    return wrap(summary_line(rows), letters, max_lines=3, placeholder=" …")
 
 
 def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
@@ -115,10 +101,14 @@ def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
     for node in graph.nodes:
         if node.kind == "call":
             parts += _on_pill(node, warned.get(node.row, ""))
+        elif node.kind == "branch":
+            style = {"font_weight": "600" * (not node.muted), "fill": _inks(node)[1]}
+            text = _text(node.x - node.width / 2, node.y + 4, node.label, text_anchor="start")
+            parts.append((text, {"font_size": BOLD, **style}))
         else:
             inside = contents.get(node.row, ()) if node.kind == "object" else ()
             parts += (*inside, *_on_box(node))
-    for part in (map(_shape, graph.nodes), parts):
+    for part in ((_shape(node) for node in graph.nodes if node.kind != "branch"), parts):
         yield from _grouped(part)
 
 
@@ -247,15 +237,15 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
 def _lines(view: Preview) -> list[str]:
     """Return the first rows of a table, or the fields or the text of an object, as short lines."""
     if view.columns:
-        count = min(len(view.columns), COLUMNS)
-        wide = (SIGNS - 2 * (count - 1)) // count
         # In a forged file rows may be short.
         columns = view.in_box[:COLUMNS] or range(COLUMNS)
         rows = [view.columns, *view.cells][:ROWS]
-        shown = [
-            [short_numbers(printable(row[n]), wide) for n in columns if 0 <= n < len(row)]
-            for row in rows
-        ]
+        cells = [[printable(row[n]) for n in columns if 0 <= n < len(row)] for row in rows]
+        needed = [max(map(len, column)) for column in zip(*cells, strict=False)]
+        room = SIGNS - 2 * (len(needed) - 1)
+        # A column has what another one does not need.
+        wide = [max(room // len(needed), room - sum(needed) + width) for width in needed]
+        shown = [[*map(short_numbers, row, wide)] for row in cells]
         return aligned_lines(shown, range(COLUMNS))
     fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
     if len(fields) > 1:

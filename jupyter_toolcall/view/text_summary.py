@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..core.digests import readable_json
 from ..core.text import count_text, visible_text
@@ -11,7 +11,7 @@ from .contract_rows import CallRow, SessionRow
 
 LINES = 12
 MOST_EDITED = 4
-"""Edited calls that are told one by one."""
+"""Calls decided on otherwise that are told one by one."""
 MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺", "unknown": "?"}
 
 
@@ -44,14 +44,21 @@ def _step(row: CallRow, names_by_call: Mapping[str, Sequence[str]]) -> str:
     return visible_text(line) + visible_text(marks + " (outdated)" * bool(row.outdated))
 
 
-def summary_line(rows: Rows, room: int = 200) -> str:
-    """Return one line: how the session ended, with how much, and, where there is room, into what
-    a call was changed."""
+def counts_line(rows: Rows) -> str:
+    """Return how many calls and branches there are: `12 calls, 2 branches`."""
+    branches = sum(not row.hidden for row in rows.branches)
+    calls = count_text(sum(not row.branch for row in rows.calls), "call")
+    return calls + f", {branches} branches" * (branches > 1)
+
+
+def summary_line(rows: Rows) -> str:
+    """Return one line: how the session ended, with how much, and what a person changed."""
     session = next(iter(rows.session), SessionRow())
     calls = [row for row in rows.calls if not row.branch]
     failed = sum(row.status == "failed" for row in calls)
     branches = sum(not row.hidden for row in rows.branches)
-    unchanged, edited = session.ending[1:], [row for row in calls if row.edited]
+    unchanged = session.ending[1:]
+    decided = [row for row in calls if row.edited or row.status in ("answered", "rejected")]
     saved = [row for row in rows.objects if row.saved and not row.branch]
     parts = [
         session.says or "Session",
@@ -60,25 +67,21 @@ def summary_line(rows: Rows, room: int = 200) -> str:
         f"{session.ran} ran, {session.remembered} cached" * bool(session.remembered),
         *(f"saved {r.name} as {r.saved}" for r in saved if not (unchanged and r.role == "input")),
         *unchanged,
-        f"{len(edited)} calls edited" * (len(edited) > MOST_EDITED),
+        f"{len(decided)} calls edited, answered or rejected" * (len(decided) > MOST_EDITED),
     ]
 
-    def line(change: Callable[[CallRow], str]) -> str:
-        edit_texts = [f"call {row.step} edited{change(row)}" for row in edited]
-        texts = filter(None, [*parts, *edit_texts * (len(edited) <= MOST_EDITED)])
-        return " · ".join(visible_text(text, 120) for text in texts)
-
-    whole = line(_change)
-    return whole if len(whole) <= room else line(lambda row: "")
+    if len(decided) <= MOST_EDITED:
+        words = ("edited" + _change(row) if row.edited else row.status for row in decided)
+        parts += [f"call {row.step} {word}" for row, word in zip(decided, words, strict=True)]
+    return " · ".join(visible_text(text, 120) for text in parts if text)
 
 
 def _change(row: CallRow) -> str:
-    """Return what a person edited, where one value took another's place; else ""."""
+    """Return what a person edited, where values took the place of others; else ""."""
     asked, now = row.asked or {}, row.arguments
-    match [key for key in asked if key in now and now[key] != asked[key]]:
-        case [key]:
-            return f": {key} {readable_json(now[key])} for {readable_json(asked[key])}"
-    return ""
+    changed = [key for key in asked if key in now and now[key] != asked[key]]
+    texts = (f"{key} {readable_json(now[key])} for {readable_json(asked[key])}" for key in changed)
+    return f": {', '.join(texts)}" * bool(changed)
 
 
 def last_lines(rows: Rows) -> list[str]:

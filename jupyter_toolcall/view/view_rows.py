@@ -58,6 +58,8 @@ class Window(NamedTuple):
     """The number of the last one; 0 is the newest."""
     selected: str = ""
     """The id of the row of an object or a call whose ancestors are drawn too."""
+    page: int = 0
+    """Pixels of the width of rows; 0 for a usual width."""
 
 
 STORED = ("calls", "objects", "tools", "branches", "comparisons", "differences", "extensions")

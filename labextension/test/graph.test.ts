@@ -2,9 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ICONS } from '../src/view/icons';
-import { pushedApart, stripPlaces } from '../src/view/graph/branch_strip';
-import { type Box, type Drawing, NO_DRAWING, type Spot } from '../src/view/graph/drawing';
-import { namePlaces } from '../src/view/graph/names';
 import type { IconName } from '../src/view/icons';
 import { called, chain, delta, drawn, made, page, press, slide, waiting, whole } from './page';
 import type { CallRow, Rows } from './sent';
@@ -87,96 +84,74 @@ test('an edge of another branch is drawn under those of the shown one, whichever
   assert.deepEqual(pale, [true, true, false, false, false, false]);
 });
 
-test('two objects of one name on two branches have the names of their branches beside them', async () => {
-  const { view, node, all } = await page();
+test('two objects of one name on two branches are told apart by the branch in their accessible names', async () => {
+  const { view, node } = await page();
   view.update(whole(branched()));
   const state = (name: string): string => node(name).parentElement?.querySelector('.state')?.textContent ?? '';
   assert.equal(state('Potato#3'), 'state 2');
   assert.equal(state('Potato#3 of old'), 'state 2');
-  const strip = all('[aria-label="Branches in the graph"] button');
-  assert.deepEqual(strip.map(name => name.textContent), ['new', 'old']);
-  assert.deepEqual(strip.map(name => name.getAttribute('aria-current')), ['true', null]);
 });
 
-test('a click on the name of a branch beside the graph checks it out; one on the current branch does nothing', async () => {
-  const { view, all, sent } = await page();
-  view.update(whole(branched()));
-  const [current, other] = all('[aria-label="Branches in the graph"] button');
-  current?.click();
-  assert.deepEqual(sent, []);
-  other?.click();
-  assert.deepEqual(sent, [{ type: 'checkout', branch: 'h' }]);
-});
-
-test('a saved view names its branches beside the graph and checks none out', async () => {
-  const { view, all } = await page(false);
-  view.update(whole(branched(), false));
-  const names = all('[aria-label="Branches in the graph"] button') as HTMLButtonElement[];
-  assert.deepEqual(names.map(name => name.disabled), [false, true]);
-});
-
-/** A fixed sequence that looks random. */
-function* numbers(): Generator<number> {
-  for (let seed = 7; ; seed = (seed * 16807) % 2147483647) yield seed / 2147483647;
-}
-
-test('heights that are pushed apart keep their order, a distance and the limits; what has room does not move', () => {
-  const random = numbers();
-  const next = (below: number): number => (random.next().value as number) * below;
-  for (let round = 0; round < 2000; round++) {
-    const [gap, high] = [8 + next(30), 200 + next(800)];
-    const own = Array.from({ length: Math.floor(next(high / gap)) }, () => next(high)).sort((a, b) => a - b);
-    const places = pushedApart(own, gap, 0, high);
-    assert.equal(places.length, own.length);
-    for (const [index, y] of places.entries()) {
-      assert.ok(y >= -1e-6 && y <= high + 1e-6);
-      if (index > 0) assert.ok(y - (places[index - 1] ?? 0) >= gap - 1e-6);
-    }
-    const before = (index: number): number => (own[index] ?? 0) - (own[index - 1] ?? -Infinity);
-    if (own.every((_, index) => before(index) >= gap)) assert.deepEqual(places.map(y => y.toFixed(6)), own.map(y => y.toFixed(6)));
+test('a click on the name of a branch in the graph checks it out; one on the current branch does nothing, nor any in a saved view', async () => {
+  for (const live of [true, false]) {
+    const { view, node, sent } = await page(live);
+    view.update(whole(branched(), live));
+    clickOn(node('Branch new'));
+    assert.deepEqual(sent, []);
+    clickOn(node('Branch old'));
+    assert.deepEqual(sent, live ? [{ type: 'checkout', branch: 'h' }] : []);
   }
 });
 
-test('of the names of branches all are shown or counted; the current one is shown if its node is in sight', () => {
-  const random = numbers();
-  const next = (below: number): number => (random.next().value as number) * below;
-  for (let round = 0; round < 2000; round++) {
-    const height = 120 + next(600);
-    const own = Array.from({ length: 1 + Math.floor(next(60)) }, () => next(3 * height) - height).sort((a, b) => a - b);
-    const current = Math.floor(next(own.length));
-    const { above, middles } = stripPlaces(own, height, current);
-    const y = own[current] ?? 0;
-    if (y >= 0 && y <= height) assert.ok(above <= current && current < above + middles.length);
-    for (const middle of middles) assert.ok(middle >= 16 - 1e-6 && middle <= height - 16 + 1e-6, `${middle} of ${height}`);
-    const inSight = own.filter(one => one >= 0 && one <= height).length;
-    assert.ok(middles.length <= inSight && (middles.length === inSight || (middles.length + 2) * 32 > height - 32));
-  }
+test('at an earlier step a reference is drawn only with a call that takes it, and the name of a branch only with a row below it', async () => {
+  const it = await page();
+  const rows = branched();
+  const { nodes = [], edges = [], ...graph } = drawn(rows);
+  const last = nodes.findIndex(({ row }) => row === 'call2');
+  const more = [...nodes.slice(2), { kind: 'reference' as const, row: 'p0', y: 99, label: '↑ Potato#1' }];
+  // In the kernel's order: a branch, what is in its rows, and the next branch.
+  const own = [nodes[0], ...more.filter(node => !node.muted), nodes[1], ...more.filter(node => node.muted)].flatMap(node => (node ? [node] : []));
+  const at = (place: number): number => own.indexOf(nodes[place] ?? {});
+  const moved = edges.map(edge => ({ ...edge, tail: at(edge.tail), head: at(edge.head) }));
+  const reference = own.findIndex(({ kind }) => kind === 'reference');
+  it.view.update(whole({ ...rows, graph: [{ ...graph, nodes: own, edges: [...moved, { tail: reference, head: at(last), path: 'M0,0h9' }] }] }));
+  const drawnNames = (): (string | null)[] => it.all('.node.reference .hit, .node.branch .hit').map(button => button.getAttribute('aria-label'));
+  assert.deepEqual(drawnNames(), ['Branch new', '↑ Potato#1', 'Branch old']);
+  slide(it, 1);
+  assert.deepEqual(drawnNames(), ['Branch new']);
 });
 
-test('from afar as many nodes are named as there is room for, the chosen one first, and no name lies on another or on a box', () => {
-  const spotAt = (index: number): Spot => {
-    const isCall = index % 2 === 1;
-    const node = { kind: isCall ? 'call' : 'object', width: isCall ? 90 : 112, height: isCall ? 26 : 84, label: `${index} drop_rows`, state: 'ran' };
-    return { key: `${index}`, x: 60 + 150 * index, y: index % 10 > 6 ? 160 : 60, node, object: null, call: null } as unknown as Spot;
-  };
-  const spots = Array.from({ length: 80 }, (_, index) => spotAt(index));
-  const drawing: Drawing = { ...NO_DRAWING, spots, newest: spots.at(-1), box: { left: 0, top: 0, right: 60 + 150 * 80, bottom: 220 } };
-  for (const scale of [0.05, 0.1, 0.2, 0.4]) {
-    const names = [...namePlaces(drawing, '40', scale)];
-    const places = names.map(([spot, { box }]) => [spot, box] as const);
-    assert.equal(places[0]?.[0].key, '40');
-    assert.equal(names[0]?.[1].text, spots[40]?.node.label);
-    assert.ok(places.some(([{ key }]) => key === '79'), 'the newest');
-    assert.ok(places.length > 80 * scale, `${places.length} names at ${scale}`);
-    const tiles = spots.map(({ x, y, node: { width, height } }) =>
-      ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 }));
-    // A number may stand inside of its own box.
-    const inside = ({ x, y }: Spot, { left, right, top, bottom }: Box): boolean => left < x && x < right && top < y && y < bottom;
-    const boxes = [...places.map(([, box]) => box), ...tiles];
-    for (const [index, [spot, name]] of places.entries())
-      for (const other of boxes.filter((_, place) => place !== index && (place - places.length !== spots.indexOf(spot) || !inside(spot, name))))
-        assert.ok(name.left >= other.right || other.left >= name.right || name.top >= other.bottom || other.top >= name.bottom);
-  }
+test('zoomed out, a pill has its number alone, a box the number of its object, and none is empty', async () => {
+  const { view, all, one } = await page();
+  view.update(whole(chain(40)));
+  one('[aria-label=Fit]').click();
+  assert.ok(one('.tc-canvas > svg').classList.contains('out'));
+  const texts = (kind: string): (string | null)[] => all(`.node.${kind} .picture > text.short`).map(text => text.textContent);
+  assert.deepEqual(texts('call'), Array.from({ length: 40 }, (_, index) => String(index + 1)));
+  assert.deepEqual(texts('object'), Array.from({ length: 41 }, (_, index) => `#${index + 1}`));
+});
+
+test('rows of the width of the canvas are asked for once, and wider ones to see a large drawing as a whole', async () => {
+  const { view, one, sent } = await page();
+  Object.defineProperty(one('.tc-canvas'), 'clientWidth', { configurable: true, value: 500 });
+  view.update(whole(chain(40)));
+  view.update(delta(1, {}));
+  const request = { type: 'draw_graph', until: 0, selected: '' };
+  assert.deepEqual(sent, [{ ...request, page: 450 }]);
+  one('[aria-label=Fit]').click();
+  assert.deepEqual(sent.at(-1), { ...request, page: 900 });
+});
+
+test('at an earlier step the graph leaves room for the result of the call, also where all of it would have room', async () => {
+  const it = await page();
+  const rows = chain(4);
+  Object.defineProperty(it.one('.tc-canvas'), 'clientWidth', { configurable: true, value: 600 });
+  it.view.update(whole({ ...rows, graph: [{ ...drawn(rows), height: 560 } as ReturnType<typeof drawn>] }));
+  const high = (): number => Number(it.one('svg.g').getAttribute('height'));
+  const before = high();
+  slide(it, 4);
+  slide(it, 3);
+  assert.deepEqual([before, high()], [560, 490]);
 });
 
 test('an argument has its name at its edge where a call takes two objects', async () => {
@@ -367,7 +342,7 @@ test('a failed call among the earlier ones is asked for by its own id, and a cli
   const earlier = { kind: 'earlier' as const, x: 60, y: 200, label: '80 earlier calls' };
   view.update(whole({ calls: failed, ...rows, graph: [{ ...graph, nodes: [...nodes, earlier] }] }));
   one('.tc-chip.failed').click();
-  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20' });
+  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20', page: 900 });
   one('[aria-label="80 earlier calls"]').dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 80, selected: '' });
+  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 80, selected: '', page: 900 });
 });

@@ -48,7 +48,7 @@ interface Place {
 const MOST_DRAWN = 60;
 
 /** A drawing as a kernel sends it: calls from left to right, the rows of a branch below each other. */
-export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
+export function drawn({ calls = [], objects = [], branches: listed = [] }: Rows): GraphRow {
   const shown = [...calls].filter(call => !call.same || call.same === call.id).sort((a, b) => a.step - b.step);
   const window = shown.slice(-MOST_DRAWN);
   const ids = new Set(window.map(call => call.id));
@@ -63,6 +63,9 @@ export function drawn({ calls = [], objects = [] }: Rows): GraphRow {
   const width = 112;
   const states = new Map(shown.map(call => [call.id, STATES[call.status ?? 'proposed'] ?? 'waits'] as const));
   const nodes: (GraphNode & Place)[] = [
+    ...(listed.length > 1 ? listed : []).map(({ id, name, current = false }, index) => (
+      { kind: 'branch' as const, row: id, x: 60, y: 120 * index, width: 80, height: 24, label: name, muted: !current }
+    )),
     ...window.map(call => ({
       kind: 'call' as const, row: call.id, x: 260 * call.step, y: y(call.branch), width: 80, height: 26,
       label: `${call.step} ${call.tool}`, state: states.get(call.id) ?? 'waits', edited: call.edited ?? false, stale: Boolean(call.outdated), muted: Boolean(call.branch)

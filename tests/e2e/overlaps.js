@@ -26,17 +26,13 @@ async () => {
     add(edge.querySelectorAll('text.param'), 'label', null, edge);
   }
   add(graph.querySelectorAll('.tc-canvas text.note'), 'note');
-  add(graph.querySelectorAll('.names text'), 'name');
   add(graph.querySelectorAll('.tc-canvas button'), 'control');
 
   const found = [];
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  // The number of a call or an object stands inside of its tile.
-  const isInside = (tile, name) => tile.what.startsWith('tile') && name.what.startsWith('name') &&
-    tile.left <= name.left && name.right <= tile.right && tile.top <= name.top && name.bottom <= tile.bottom;
   for (const [index, a] of boxes.entries())
     for (const b of boxes.slice(index + 1))
-      if (!(a.node && a.node === b.node && (a.what.startsWith('tile') || b.what.startsWith('tile'))) && !isInside(a, b) && meet(a, b))
+      if (!(a.node && a.node === b.node && (a.what.startsWith('tile') || b.what.startsWith('tile'))) && meet(a, b))
         found.push(`${a.what} on ${b.what}`);
   const holds = (box, { x, y }, beyond = 0) => x > box.left - beyond && x < box.right + beyond && y > box.top - beyond && y < box.bottom + beyond;
   const tiles = boxes.filter(box => box.what.startsWith('tile'));

@@ -148,21 +148,6 @@ def test_the_key_l_shows_the_lineage_of_the_focused_object_and_escape_leaves_it(
     expect(view.get_by_role("button", name="Lineage")).to_have_attribute("aria-pressed", "false")
 
 
-@pytest.mark.parametrize("width", [1366, 500])
-def test_the_number_of_a_branch_is_not_cut(page: Page, pages: dict[str, str], width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 768})
-    view = opened(page, pages["branches"])
-    screenshot(page, f"branches-{width}")
-    numbers = view.locator(".tc-ends button > :last-child")
-    assert numbers.count() > 0
-    cut = "spans => spans.filter(span => span.scrollWidth > span.clientWidth + 1).length"
-    edge = "spans => Math.max(0, ...spans.map(span => span.getBoundingClientRect().right))"
-    panel = view.bounding_box()
-    assert panel is not None
-    assert numbers.evaluate_all(cut) == 0
-    assert numbers.evaluate_all(edge) <= panel["x"] + panel["width"]
-
-
 @pytest.mark.parametrize(
     ("kind", "step", "reason", "marked"),
     [

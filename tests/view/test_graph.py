@@ -13,7 +13,7 @@ from jupyter_toolcall.core.text import printable
 from jupyter_toolcall.view import graphviz_engine
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Use
-from jupyter_toolcall.view.graph import ANCESTORS, MOST, PACE, PANEL, drawing, graph_row
+from jupyter_toolcall.view.graph import ANCESTORS, MOST, PACE, PAGE, drawing, graph_row
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
 from jupyter_toolcall.view.view_rows import all_rows
@@ -102,9 +102,8 @@ def test_every_line_leads_to_the_right_within_its_row(seed: int) -> None:
     above = [edge for edge in graph.edges if not edge.path]
     for tail, head in ((graph.nodes[edge.tail], graph.nodes[edge.head]) for edge in above):
         assert tail.row == head.row
-        assert tail.y < head.y
-        assert head.label == f"↑ {tail.label}"
-    assert graph.width < 3 * PANEL
+        assert head.label == f"{'↑' if tail.y < head.y else '↓'} {tail.label}"
+    assert graph.width < 1.5 * PAGE
 
 
 @pytest.mark.parametrize("count", [3, MOST, MOST + 1, 149, 1_000])
@@ -185,16 +184,58 @@ def test_a_call_in_progress_has_its_state_and_dashed_objects(status: str, state:
     assert by_row(graph, "object")["o2"].dashed
 
 
-def test_objects_of_another_branch_are_muted_and_say_which_where_names_are_the_same() -> None:
-    rows = rows_of(1, 6, 2)
-    other = {row.id: row.name for row in rows.branches if not row.current}
-    names = [row.name for row in rows.objects if not row.same]
-    for row in rows.objects:
-        node = by_row(graph_row(rows), "object").get(row.id)
-        if node is not None:
-            assert node.muted == (row.branch != "")
-            told = row.branch in other and names.count(row.name) > 1
-            assert not told or str(node.detail).startswith(other[row.branch])
+@pytest.mark.parametrize("seed", range(8))
+def test_all_rows_of_a_branch_stand_together_below_its_name_those_of_the_shown_one_first(
+    seed: int,
+) -> None:
+    rows = rows_of(seed, 12, 2 + seed % 4)
+    graph = graph_row(rows)
+    branch_of = {row.id: row.branch for row in rows.objects}
+    branch_of |= {row.id: row.branch for row in rows.calls}
+    shown = next(row.id for row in rows.branches if row.current)
+    names = sorted((n for n in graph.nodes if n.kind == "branch"), key=lambda node: node.y)
+    drawn = [node for node in graph.nodes if node.kind in ("call", "object")]
+    tops = [node.y for node in names] + [graph.height]
+    assert [node.muted for node in names] == [node.row != shown for node in names]
+    assert (names or [GraphNode(row=shown)])[0].row == shown
+    for name, top, bottom in zip(names, tops, tops[1:], strict=False):
+        below = [n for n in drawn if top < n.y < bottom and not n.input]
+        assert {branch_of[n.row] or shown for n in below if n.kind == "call"} == {name.row}
+        assert all(node.muted == (branch_of[node.row] != "") for node in below)
+
+
+def test_an_equal_call_of_two_branches_names_its_argument_at_the_object_of_each_branch() -> None:
+    rows = chain(2)
+    uses = (Use("left", "o1"), Use("right", "o2"))
+    join = CallRow("j", "j", "join", 3, 3, "succeeded", uses=uses)
+    other = replace(join, id="k", call="k", branch="b", same="j", uses=(Use("left", "x"), uses[1]))
+    objects = (*rows.objects, ObjectRow("x", "A#2", "A", step=1, call="c", branch="b"))
+    calls = (*rows.calls, join, CallRow("c", "c", "A_next", 1, 1, branch="b"), other)
+    edges = graph_row(Rows(calls=calls, objects=objects)).edges
+    named = sorted((edge.label, edge.muted) for edge in edges if edge.label)
+    assert named == [("left", False), ("left", True), ("right", False)]
+
+
+@pytest.mark.parametrize("page", [450, 900, 1_200])
+def test_rows_are_as_wide_as_the_page_and_stand_in_the_order_of_their_first_call(page: int) -> None:
+    graph = graph_row(chain(30), page=page)
+    assert page - 250 < graph.width <= page
+    calls = [node for node in graph.nodes if node.kind == "call"]
+    assert calls == sorted(calls, key=lambda node: (node.y, node.x))
+
+
+def test_inputs_keep_their_place_in_the_first_column_whichever_call_comes() -> None:
+    inputs = tuple(ObjectRow(f"i{n}", f"A#{n}", "A", role="input") for n in range(3))
+    uses = [(), ("i2",), ("i0",), (), ("i1", "i2")]
+    calls = [
+        CallRow(f"c{n}", f"c{n}", "f", n, n, uses=tuple(Use(f"p{i}", i) for i in used))
+        for n, used in enumerate(uses, 1)
+    ]
+    places = set[tuple[tuple[float, float], ...]]()
+    for count in range(len(calls) + 1):
+        drawn = by_row(graph_row(Rows(calls=tuple(calls[:count]), objects=inputs)), "object")
+        places.add(tuple((drawn[row.id].x, drawn[row.id].y) for row in inputs))
+    assert len(places) == 1
 
 
 def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> None:
@@ -216,15 +257,17 @@ def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     script = Scripted([("ping", {"text": str(n)}) for n in range(14)] + ["Done."])
     session = Session(Toolbox(ping), script, scheme="flat", approve="all").tell("Go.")
     nodes = graph_row(all_rows(session.cursor, "")).nodes
-    assert len({node.y for node in nodes}) == 3
+    assert len({node.y for node in nodes}) == 2
     assert [*nodes] == sorted(nodes, key=lambda node: (node.y, node.x))
 
 
-def test_a_call_without_objects_stands_behind_the_call_before_it() -> None:
+def test_calls_without_objects_stand_in_a_line_of_their_own_in_order_of_number() -> None:
     rows = chain(4)
-    mail = replace(rows.calls[-1], id="mail", call="mail", step=9, object="", uses=())
-    places = by_row(graph_row(replace(rows, calls=(*rows.calls, mail))), "call")
-    assert places["mail"].x > places[rows.calls[-1].id].x
+    mails = [CallRow(f"m{n}", f"m{n}", "mail", n, n, "succeeded") for n in (0, 5, 9)]
+    places = by_row(graph_row(replace(rows, calls=(*rows.calls, *mails))), "call")
+    line = [places[call.id] for call in mails]
+    assert [*line] == sorted(line, key=lambda node: node.x)
+    assert {node.y for node in line}.isdisjoint(places[call.id].y for call in rows.calls)
 
 
 def test_rows_of_a_forged_file_that_lead_in_a_circle_are_drawn() -> None:

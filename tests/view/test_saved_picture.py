@@ -16,10 +16,10 @@ from jupyter_toolcall.core.call_record import Status
 from jupyter_toolcall.kitchen import Potato
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Preview, SessionRow, Use
-from jupyter_toolcall.view.graph import PANEL, with_graph
+from jupyter_toolcall.view.graph import PAGE, with_graph
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphRow, NodeState
-from jupyter_toolcall.view.svg import HEAD, MARKS, SHAPES, svg
+from jupyter_toolcall.view.svg import MARKS, SHAPES, svg
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.branching import branching_session
 from tests.examples import examples
@@ -42,14 +42,11 @@ def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_chan
     assert output() == output()
 
 
-def test_the_picture_has_a_heading_above_the_drawing_that_names_session_calls_and_branch() -> None:
+def test_the_picture_has_a_heading_above_the_drawing_that_counts_calls_and_branches() -> None:
     session = branching_session(5, 8, branches=3)
-    rows = all_rows(session.cursor, "<night>")
-    (branch,) = [row.name for row in rows.branches if row.current]
-    picture, said = drawn(rows)[1], f"<night> · 8 calls on {branch}"
+    picture, said = drawn(all_rows(session.cursor, ""))[1], "8 calls, 3 branches"
     assert [picture.findtext(f"{SVG}{tag}") for tag in ("title", "text")] == [said, said]
-    heading = picture[2]
-    assert 0 > float(heading.get("y", 0)) > -HEAD
+    assert float(picture[2].get("y", 0)) < 0
 
 
 Box = tuple[str, float, float, float, float]
@@ -87,9 +84,11 @@ def test_no_box_pill_or_label_lies_on_another(seed: int) -> None:
     assert not graph.error
     assert len(boxes(picture)) >= len(graph.nodes)
     assert overlaps(picture) == []
-    ground = picture[1]
-    width, height = float(ground.get("width", 0)), float(ground.get("height", 0)) - HEAD
+    sheet = picture[1]
+    width, height = float(sheet.get("width", 0)), float(sheet.get("height", 0))
     assert all(left > 0 and right < width for _, left, _, right, _ in boxes(picture))
+    # Above the drawing is the title, so that no flag touches the edge.
+    assert float(sheet.get("y", 0)) < -20
     assert all(top > 0 and bottom < height for _, _, top, _, bottom in boxes(picture))
 
 
@@ -114,6 +113,13 @@ def test_empty_cells_keep_their_place_and_long_numbers_are_shortened_in_the_pict
     assert "preserve" in text.attrib.values()
 
 
+def test_a_column_in_a_box_is_as_wide_as_the_other_one_leaves_room_for() -> None:
+    view = Preview(columns=("note", "order_date"), cells=(("", "2026-01-01"), ("late", "x" * 20)))
+    _, picture = drawn(table(2, view))
+    lines = [text.text for text in picture.iter(f"{SVG}text")]
+    assert {"note  order_date", "      2026-01-01", "late  xxxxxxxxxx…"} <= {*lines}
+
+
 @pytest.mark.parametrize("count", [3, 60, 2_000])
 def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     cells = (("ada", "1"), ("bob", "2"), ("eve", "3"))
@@ -121,7 +127,7 @@ def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
     image = table(count, Preview(image=f"data:image/png;base64,{'A' * 4_000}"))
     for rows in (shown, image):
         assert len(svg(rows).encode()) < 100_000
-        assert float(drawn(rows)[1].get("width", 0)) < 3 * PANEL
+        assert float(drawn(rows)[1].get("width", 0)) < 3 * PAGE
 
 
 @pytest.mark.parametrize("state", get_args(NodeState))

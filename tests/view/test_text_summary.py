@@ -12,7 +12,10 @@ from jupyter_toolcall.models import Scripted
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.teaching import guesses
 from jupyter_toolcall.teaching.magic_commands import TeachingPanel
+from jupyter_toolcall.view.contract import Rows
+from jupyter_toolcall.view.contract_rows import CallRow
 from jupyter_toolcall.view.saved_output import mime_bundle
+from jupyter_toolcall.view.text_summary import session_text
 
 
 def test_the_line_below_the_picture_says_which_value_took_which_ones_place() -> None:
@@ -50,17 +53,31 @@ def test_a_run_that_saved_an_input_unchanged_after_failed_calls_says_so() -> Non
     assert line(repaired) == "Finished · 4 calls, 2 failed · saved Potato#2 as peeled"
 
 
+def test_the_line_names_every_argument_that_was_edited_and_calls_rejected_or_answered() -> None:
+    calls = (
+        CallRow("a", "a", "sell", 1, 1, status="answered"),
+        CallRow(
+            "b", "b", "sell", 2, 2, edited=True, asked={"x": 1, "y": 2}, arguments={"x": 3, "y": 4}
+        ),
+        CallRow("c", "c", "sell", 3, 3, status="rejected"),
+    )
+    line = session_text(Rows(calls=calls)).splitlines()[0]
+    decided = "call 1 answered · call 2 edited: x 3 for 1, y 4 for 2 · call 3 rejected"
+    assert line == f"Session · 3 calls · {decided}"
+
+
 def test_the_picture_marks_an_edited_call_and_names_the_branches() -> None:
     model = Scripted([("Potato_peel", {}), ("Potato_slice", {"shape": "STICKS"}), "Done."])
     session = Session(
         Toolbox(Potato), model, scheme="flat", inputs={"potato": Potato()}, approve="all"
     )
     first = session.tell("Cut it.")
-    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", "in grey: main"
+    pencil, branch = "M3 13l.7-3 7-7 2.3 2.3-7 7z", ">main</text>"
     before = first._repr_mimebundle_()["image/svg+xml"]
     after = first.edit(first.calls[-1], shape="SLICES").run()._repr_mimebundle_()["image/svg+xml"]
     assert (before.count(pencil), before.count(branch)) == (0, 0)
     assert (after.count(pencil), after.count(branch)) == (1, 1)
+    assert after.count(">2 calls, 2 branches</") == 2
     # The shown line is drawn after the muted one, so over it.
     pale, shown = (f"stroke='{ink}' stroke-width='1.3'" for ink in ("#949494", "#6b6b6b"))
     assert after.index(shown) > after.rindex(pale)

@@ -125,7 +125,7 @@ export type ComparisonRow = Read<typeof ComparisonRow>;
 export const DifferenceRow = record({ id: text, unknown: text.or(""), parts: list(PartRow).or([]) });
 export type DifferenceRow = Read<typeof DifferenceRow>;
 export const GraphNode = record({
-  kind: oneOf("object", "call", "earlier", "reference").or("object"), row: text.or(""), x: number.or(0), y: number.or(0),
+  kind: oneOf("object", "call", "earlier", "reference", "branch").or("object"), row: text.or(""), x: number.or(0), y: number.or(0),
   width: number.or(112), height: number.or(84), label: text.or(""), detail: text.or(""),
   state: oneOf("ran", "waits", "approved", "running", "failed", "rejected", "answered", "interrupted", "unknown").or("ran"),
   edited: boolean.or(false), stale: boolean.or(false), muted: boolean.or(false), dashed: boolean.or(false), flag: text.or(""),
@@ -218,7 +218,7 @@ export interface Commands {
   checkout: { branch: string };
   compare: { left?: string; right?: string; on?: boolean };
   draft: { calls: readonly Written[]; anyway?: boolean; send?: boolean; text?: string };
-  draw_graph: { until?: number; selected?: string };
+  draw_graph: { until?: number; selected?: string; page?: number };
   edit: ShownCall & { arguments: Readonly<Record<string, unknown>>; reason?: string; left_out?: readonly string[] };
   edit_rule: { number: number; name: string; edit: RuleParts; save?: boolean };
   export: { to: string };

@@ -15,8 +15,8 @@ const BEFORE = 210;
 const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
-/** The scales below which tiles have less in them, or no text, and the pixels above and below the drawing for names beside them. */
-const [ZOOMED_OUT, AFAR, NAME_ROOM] = [0.6, 0.5, 20];
+/** The scale below which a node has a short text alone. */
+const ZOOMED_OUT = 0.6;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -72,7 +72,6 @@ export class Camera {
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
     if (this.isFitted) return;
-    if (this._scale < AFAR) this._scale = 1;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // The nodes before it should be visible too.
     const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];
@@ -90,11 +89,10 @@ export class Camera {
 
   /** Keeps a node at its place on the screen, though it moved in the drawing. */
   keep(before: Spot, { x, y }: Spot): void {
-    const [middle, most] = [this._centredY(), this._height / 4];
     this._x = this._boundedX(this._x + (before.x - x) * this._scale);
     this._y += (before.y - y) * this._scale;
-    // Of a drawing that would fit, not too much goes out of sight.
-    if (!this._isTooTall()) this._y = clamp(this._y, middle - most, middle + most);
+    // Of a drawing that fits nothing goes out of sight.
+    if (!this._isTooTall()) this._y = this._centredY();
     this._applyTransform();
   }
 
@@ -118,15 +116,14 @@ export class Camera {
     const [wide, tall] = [box.right - box.left, box.bottom - box.top];
     const fitting = (high: number): number => clamp(Math.min(this._width / Math.max(1, wide), high / Math.max(1, tall)), SMALLEST, 1);
     this._scale = fitting(this._drawingSize.most);
-    if (this._scale < AFAR) this._scale = fitting(this._drawingSize.most - 2 * NAME_ROOM);
     this._movedByPerson = this.isFitted = this._scale < 1;
     this._setHeight();
     this._show(box, this._scale);
   }
 
-  /** The scale at which names stand beside the boxes; 0 where the boxes hold them. */
-  get nameScale(): number {
-    return this._scale < AFAR ? this._scale : 0;
+  /** Whether nodes have a short text alone. */
+  get isZoomedOut(): boolean {
+    return this._scale < ZOOMED_OUT;
   }
 
   /** Sets the width and the height for a drawing, up to a maximum. */
@@ -211,16 +208,6 @@ export class Camera {
       Math.abs(spot.y * this._scale + this._y - this._height / 2) < this._height / 2 + margin;
   }
 
-  /** The height of the canvas. */
-  canvasHeight(): number {
-    return this._height;
-  }
-
-  /** How far below the top of the canvas a node is. */
-  heightOf(spot: Spot): number {
-    return spot.y * this._scale + this._y;
-  }
-
   private _applyTransform(): void {
     const next = `translate(${Math.round(this._x) + 0.5} ${Math.round(this._y) + 0.5}) scale(${this._scale})`;
     if (next === this._transform) return;
@@ -240,8 +227,7 @@ export class Camera {
   /** Tells the style sheet how much there is room for. */
   private _setDetail(scale: number): void {
     this._svg.style.setProperty('--tc-scale', String(scale));
-    this._svg.classList.toggle('out', scale < ZOOMED_OUT);
-    this._svg.classList.toggle('afar', scale < AFAR);
+    this._svg.classList.toggle('out', this.isZoomedOut);
   }
 
   private _zoomAt(by: number, cx: number, cy: number): void {
@@ -291,8 +277,8 @@ export class Camera {
     const { box, most } = this._drawingSize;
     const scale = part ?? (this._movedByPerson ? this._scale : (this._scaleToShowAll(box) ?? 1));
     // Where the person zooms it grows with the drawing, and does not shrink under the pointer.
-    const [room, least] = this.isFitted ? [scale < AFAR ? 2 * NAME_ROOM : 0, LOW] : [0, this._movedByPerson ? Math.min(most, this._height) : LOW];
-    const next = Math.round(clamp((box.bottom - box.top) * scale + room, least, most));
+    const least = this._movedByPerson && !this.isFitted ? Math.min(most, this._height) : LOW;
+    const next = Math.round(clamp((box.bottom - box.top) * scale, least, most));
     if (next !== this._height) this._svg.setAttribute('height', String(next));
     this._height = next;
   }

@@ -85,7 +85,15 @@ export function drawingOf(view: ViewState): Drawing {
     const now = isSavedLater ? { ...node, flag: '', detail: oneLine(joined(' · ', object.label, object.preview.caption), 24) } : node;
     return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
-  const isThere = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
+  const isMade = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
+  // A reference is there with a call that takes it, and a branch with what is in its rows.
+  const taken = new Set(graph.edges.filter(({ head }) => all[head] && isMade(all[head])).map(({ tail }) => all[tail]));
+  const hasRows = (spot: Spot): boolean => {
+    const below = all.slice(all.indexOf(spot) + 1);
+    const next = below.findIndex(({ node }) => node.kind === 'branch');
+    return !isPast || below.slice(0, next < 0 ? below.length : next).some(isMade);
+  };
+  const isThere = (spot: Spot): boolean => (spot.node.kind === 'reference' ? taken.has(spot) : spot.node.kind === 'branch' ? hasRows(spot) : isMade(spot));
   const spots = all.filter(isThere);
   const links = graph.edges.flatMap((edge): Link[] => {
     const [tail, head] = [all[edge.tail], all[edge.head]];

@@ -5,7 +5,6 @@ import { safeImage } from '../safe_markup';
 import { glyph, type IconName, mark, sign, STATE_ICONS } from '../icons';
 import { clip, oneLine, shortLine } from '../text';
 import type { Link, Spot } from './drawing';
-import { Names } from './names';
 import type { NodeText } from './node_texts';
 
 /** What is drawn of a spot. */
@@ -36,6 +35,8 @@ export interface Scene {
 
 /** The width of an icon on a pill, the room before the first one, and what lines of text leave free in a box, in pixels. */
 const [MARK, BEFORE, GAP] = [17, 10, 8];
+/** The width of a letter of a short text at most. */
+const SHORT = 15;
 
 /** The icons of a pill, in order. */
 export function pillIcons({ state, edited, stale }: Spot['node']): IconName[] {
@@ -74,8 +75,16 @@ function pillParts({ node }: Spot): SVGElement[] {
   return [...icons.map((name, index) => mark(name, left + MARK * index + 6, 0)), text];
 }
 
+/** What stands in a node that is too small for more: the number of a call or an object, else as much of its name as there is room for. */
+function shortText({ kind, label, width }: Spot['node']): SVGElement {
+  const number = /^\d+(?= )|#\d+$/.exec(label)?.[0];
+  const text = kind === 'branch' ? label : number ? `${/^[↑↓]/.exec(label)?.[0] ?? ''}${number}` : clip(label, Math.floor(width / SHORT));
+  return s('text', { class: 'short', x: kind === 'branch' ? -width / 2 : 0, dy: '0.35em' }, text);
+}
+
 function parts(spot: Spot): SVGElement[] {
-  const { kind, label } = spot.node;
+  const { kind, label, width } = spot.node;
+  if (kind === 'branch') return [s('text', { class: 'name', x: -width / 2, y: 4 }, label)];
   if (kind === 'object') return boxParts(spot);
   return kind === 'call' ? pillParts(spot) : [lineOf(kind === 'reference' ? 'state' : 'name', label, 4, spot.node)];
 }
@@ -99,7 +108,7 @@ const nodeButton = ({ spot: { key, node }, text }: SceneNode): SVGElement =>
 function nodeElement(shown: SceneNode): SVGElement {
   const { spot, text, isAway } = shown;
   const rx = spot.node.kind === 'call' ? spot.node.height / 2 : 8;
-  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown)];
+  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown), shortText(spot.node)];
   const title = s('title', {}, joined(': ', text.label, text.state));
   const look = `node ${nodeLook(spot)}${isAway ? ' away' : ''}`;
   return s('g', { class: look, key: spot.key }, title, nodeButton(shown), s('g', { class: 'picture', silent: 'true' }, ...face));
@@ -259,8 +268,7 @@ export class GraphLayers {
   private readonly _nodeLayer = keyedChildren(this.nodes, item => this._nodeElement(item), placeNode);
   private readonly _guessLayer = keyedChildren(this._guess, guessElement);
   private _unmeasured: SVGElement[] = [];
-  readonly names = new Names();
-  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess, this.names.element);
+  readonly world: SVGGElement = s('g', {}, this.edges, this.nodes, this._guess);
 
   draw({ nodes, links, guess }: Scene): void {
     this._linkLayer(links.map(item => ({ key: item.link.key, stamp: linkStamp(item), item })));

@@ -32,7 +32,7 @@ function dotNode({ kind, label, detail, state, dashed, width, height }: GraphNod
 /** The drawing as DOT. */
 export function dotText({ nodes, edges }: GraphRow): string {
   const names = namesOf(nodes);
-  const boxes = nodes.map((node, place) => dotNode(node, names[place] ?? ''));
+  const boxes = nodes.flatMap((node, place) => (node.kind === 'branch' ? [] : [dotNode(node, names[place] ?? '')]));
   const arrows = edges.map(({ tail, head, label }) => `  ${names[tail] ?? ''} -> ${names[head] ?? ''}${label && ` [label=${quoted(label)}]`};`);
   return ['digraph lineage {', '  rankdir=LR;', ...boxes, ...arrows, '}', ''].join('\n');
 }

@@ -5,10 +5,10 @@ import { consume, focusInPlace, h, hasFocus, listen, s } from '../dom';
 import { finished } from '../incremental';
 import { drawnId, drawsInSlices } from '../model';
 import { icon } from '../icons';
+import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
-import { BranchStrip, STRIP } from './branch_strip';
 import { Camera, LEAST_PART } from './camera';
 import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
@@ -30,6 +30,8 @@ const [AROUND, BEYOND] = [24, 72];
 const [EMPTY, EDGE] = [64, 12];
 /** Ancestors of the chosen object that are to be drawn. */
 const NEAR = 30;
+/** The width of rows that the kernel draws unasked, the steps in which it follows that of the canvas, and the least, in pixels. */
+const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -52,7 +54,6 @@ export class Graph {
     this._camera.showPoint(x, y);
     this._frameOverview();
   });
-  private readonly _branchStrip = new BranchStrip(this._acts);
   private readonly _objectList = new ObjectList();
   private readonly _legendBox = h('div', { class: 'tc-key', hidden: true });
   private readonly _toolbar = new Toolbar({
@@ -61,6 +62,7 @@ export class Graph {
     zoom: by => this._camera.zoom(by),
     fit: () => {
       this._camera.fit(this._extent());
+      this._isWide ||= this._camera.isZoomedOut;
       this._repaint();
     },
     menuEntries: () => this._menuEntries()
@@ -69,7 +71,7 @@ export class Graph {
   /** At the sides of a drawing that is wider than the canvas: what is out of sight there. */
   private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
   private readonly _canvas = h(
-    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._branchStrip.element, this._emptyHint
+    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._emptyHint
   );
   readonly element = h(
     'div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox,
@@ -83,7 +85,9 @@ export class Graph {
   private _chosenBefore: Spot | undefined;
   private _chosenSize = '';
   /** The part that the kernel was asked for last. */
-  private _asked = '0 ';
+  private _asked = `0  ${PAGE}`;
+  /** The rows are wider than the canvas, so that the whole drawing is larger. */
+  private _isWide = false;
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
   /** They have moved the pointer in it: one that rests where the panel appears holds nothing. */
@@ -131,7 +135,6 @@ export class Graph {
     const before = this._shownGraph;
     this._drawing = this._calmDrawing(next);
     if (before && (before !== this._shownGraph || next.isPast)) this._camera.glide();
-    this._branchStrip.paint(next, this._drawing);
     yield;
     this._lineage = this._hasLineage ? lineageOf(this._drawing.links, this._lineageCentre()?.key ?? '') : null;
     this._scene = this._sceneOf(next);
@@ -143,9 +146,9 @@ export class Graph {
     const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
     for (const { element } of this._beyond) element.hidden = !isCut;
     // What the person wants to see as a whole may be as high as any drawing.
-    const isLimited = spots.length > 0 && !narrow && !this._camera.isFitted && !this._camera.fits(extent, most, width);
+    const isLimited = spots.length > 0 && !this._camera.isFitted && (next.isPast || (!narrow && !this._camera.fits(extent, most, width)));
     // At an earlier step there is room below the graph for what the call did.
-    const high = isLimited ? Math.min(most, next.isPast ? this._high - WALKED : this._high) : most;
+    const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
@@ -175,15 +178,16 @@ export class Graph {
     const { newest } = this._drawing;
     const isWaiting = next.waitingCall?.id === next.chosen.call;
     const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : null;
-    // In another size, the view is chosen anew.
-    const [before, size] = [this._chosenBefore, `${most} ${this._width}`];
+    // In another size, and on another branch, the view is chosen anew.
+    const [before, size] = [this._chosenBefore, `${most} ${this._width} ${currentBranch(next.model)?.name ?? ''}`];
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
     if (this._camera.isFitted) this._camera.fit(extent);
     else if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
     else if (asked) this._camera.showPart(extent, asked);
     else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest, next.isPast);
     else this._camera.showIfItFits(extent);
-    if (!next.followsNewest && spot && before?.key !== spot.key) this._camera.reveal(spot);
+    const isElsewhere = before?.key !== spot?.key || this._chosenSize !== size;
+    if ((!next.followsNewest || next.isPast) && spot && isElsewhere) this._camera.reveal(spot);
     [this._chosenBefore, this._chosenSize] = [spot, size];
   }
 
@@ -204,17 +208,18 @@ export class Graph {
   /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
   release(): void {
     this._isReleased = true;
+    this._isWide = false;
     this._camera.follow();
   }
 
-  /** Asks the kernel for another part of a long session: an earlier one, or what the chosen row came from. */
+  /** Asks the kernel for rows of the canvas's width, and for another part of a long session: an earlier one, or what the chosen row came from. */
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
-    if (!next.live || isWhole) return;
-    const wanted = { until: next.isPast ? Math.max(1, next.step) : 0, selected: this._selectedOrigin(next) };
-    const asked = `${wanted.until} ${wanted.selected}`;
-    if (asked === this._asked) return;
+    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) * (this._isWide ? 2 : 1) : PAGE;
+    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page };
+    const asked = Object.values(wanted).join(' ');
+    if (!next.live || asked === this._asked) return;
     this._asked = asked;
     this._acts.request({ type: 'draw_graph', ...wanted });
   }
@@ -308,10 +313,10 @@ export class Graph {
   }
 
   /** The width is cached: reading it forces a layout. */
-  private _size(view = this._view): { readonly width: number; readonly narrow: boolean } {
+  private _size(): { readonly width: number; readonly narrow: boolean } {
     this._width ||= this._canvas.clientWidth;
     const known = this._width || 900;
-    return { width: (view?.model.branches.size ?? 0) > 1 ? known - STRIP : known, narrow: known < NARROW };
+    return { width: known, narrow: known < NARROW };
   }
 
   /** Draws the panel again, and then does something. */
@@ -377,7 +382,8 @@ export class Graph {
   private _sceneOf(view: ViewState): Scene {
     const { spots, links } = this._drawing;
     const path = rowsOnPath(view);
-    const isAway = (spot: Spot): boolean => (path ? !path.has(spot.node.row) : this._lineage !== null && !this._lineage.has(spot.key));
+    const isAway = ({ key, node: { kind, row } }: Spot): boolean =>
+      kind !== 'branch' && (path ? !path.has(row) : this._lineage !== null && !this._lineage.has(key));
     this._canvas.classList.toggle('path', path !== null);
     return {
       nodes: spots.map(spot => ({ spot, text: nodeText(view, spot), isAway: isAway(spot) })),
@@ -406,7 +412,9 @@ export class Graph {
   }
 
   private _chooseSpot(spot: Spot): void {
-    if (spot.node.kind === 'earlier') return this._showEarlier();
+    const { kind, row, muted } = spot.node;
+    if (kind === 'earlier') return this._showEarlier();
+    if (kind === 'branch') return this._view?.live && muted ? this._acts.send({ type: 'checkout', branch: row }) : undefined;
     this._acts.setState({ chosen: choiceOf(spot), form: null });
   }
 
@@ -460,12 +468,10 @@ export class Graph {
 
   /** Places what stands beside the part of the drawing that is in sight. */
   private _followCamera(): void {
-    this._branchStrip.place(spot => this._camera.heightOf(spot), this._camera.canvasHeight());
     for (const button of this._beyond) button.paint(this._drawing.spots);
     const [{ left, right, top, bottom }, { box }] = [this._camera.inSight(), this._drawing];
     const isCut = { above: top > box.top + EDGE, below: bottom < box.bottom - EDGE, left: left > box.left + EDGE, right: right < box.right - EDGE };
     for (const [side, isOut] of Object.entries(isCut)) this._svg.classList.toggle(`cut-${side}`, isOut);
-    this._layers.names.draw(this._drawing, this._chosenSpot()?.key ?? '', this._camera.nameScale);
     if (!this._overview.element.hidden) this._frameOverview();
   }
 }

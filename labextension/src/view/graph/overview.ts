@@ -140,7 +140,7 @@ export class Overview {
       const key = `M${Math.round(this._x(spot.x))} ${Math.round(this._y(spot.y))}`;
       ranks.set(key, Math.max(ranks.get(key) ?? 0, RANKS.indexOf(mark)));
     };
-    for (const spot of drawing.spots) put(spot, (lineage ? lineage.has(spot.key) : !spot.node.muted) ? 'own' : 'pale');
+    for (const spot of drawing.spots) if (spot.node.kind !== 'branch') put(spot, (lineage ? lineage.has(spot.key) : !spot.node.muted) ? 'own' : 'pale');
     for (const call of view.calls) {
       const kind = worstKind(call, searched.usual);
       if (kind) put(spotOfCall(drawing, call), markOf(kind));

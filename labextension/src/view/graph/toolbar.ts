@@ -56,7 +56,7 @@ const LEGEND_BOXES: readonly (readonly [string, string])[] = [
   ['object pale', tableText('of another branch')],
   ['call', tableText('a tool call: its number, its tool, and its value')],
   ['earlier', tableText('earlier calls: click to see them')],
-  ['reference', tableText('an object that is drawn above: click to go there')]
+  ['reference', tableText('an object of another row: click to go there')]
 ];
 
 const LEGEND_ICONS: readonly (readonly [IconName, string])[] = [
