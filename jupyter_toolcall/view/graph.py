@@ -17,7 +17,7 @@ from ..core.rows import Text
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import BranchRow, CallRow, ObjectRow
-from .graph_geometry import SMALL, even, in_rows, text_width
+from .graph_geometry import MARGIN, SMALL, even, in_rows, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -83,7 +83,7 @@ def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
 def _heading(row: BranchRow) -> GraphNode:
     label = visible_text(row.name, HEADING)
     width = even(text_width(label, BOLD))
-    return GraphNode("branch", row.id, 0, 0, width, 24, label, muted=not row.current)
+    return GraphNode("branch", row.id, 0, 0, width, 2 * MARGIN, label, muted=not row.current)
 
 
 # -- which calls and objects -------------------------------------------------------------------

@@ -127,8 +127,8 @@ def in_rows(
     headings = dict(headings)
     for branch, row in _rows(graph, page, branches):
         if (heading := headings.pop(branch, None)) is not None:
-            middle = height + MARGIN + heading.height / 2
-            nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=middle))
+            # It is two margins high.
+            nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=height + 2 * MARGIN))
             width, height = max(width, heading.width), height + int(heading.height) + BETWEEN
         lines = [_Row({n: at for at, n in enumerate(line)}, {}, []) for line in row.lines]
         for part in [row] * bool(row.column) + lines:
@@ -252,11 +252,12 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
     """
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
     yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
-    heads = {edge.head for edge in graph.edges}
-    roots = {n for n in range(len(graph.nodes)) if n not in heads}
-    # Of the calls that take nothing Graphviz puts the one that it reads last on top: these are read
-    # first, the newest before the others, and so each new one stands below them.
-    for n in sorted(range(len(graph.nodes)), key=lambda n: -1 - n if n in roots else 0):
+    group = [*range(len(graph.nodes))]
+    for ends in ((group[edge.tail], group[edge.head]) for edge in graph.edges):
+        group[:] = [min(ends) if number in ends else number for number in group]
+    # Of groups that no line joins Graphviz puts the one that it reads last on top: these are read
+    # from the newest to the oldest, and so a new one stands below the others.
+    for n in sorted(range(len(group)), key=lambda n: (-group[n], n)):
         yield _sized(f"{n}", graph.nodes[n].width, graph.nodes[n].height)
     tails = {edge.tail for edge in graph.edges}
     for n, edge in enumerate(graph.edges):
