@@ -189,10 +189,10 @@ class Cursor:
         if event.decision == "edit" and (defaults := self._unchanged_defaults(event)):
             meta[DEFAULTS] = defaults
         meta |= {"who": self.context.person_rules.person} if by == "person" else {}
-        head, arrived = self.head, self._arrived
+        head, count = self.head, self._arrived
         self.write(event, at=self.context.clock(), by=by, **meta)
         if not self.context.call_index.is_unused(self.state.calls[event.call_id]):
-            later = (entry.event for entry in self.context.journal.entries_after(arrived))
+            later = (entry.event for entry in self.context.journal.entries_after(count))
             if any(isinstance(e, Started) and e.call_id == event.call_id for e in later):
                 self.head = head
                 raise NotYourTurn(

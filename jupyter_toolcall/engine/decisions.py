@@ -124,10 +124,10 @@ def demand_decision(decision: str, arguments: Any, result: Any, reason: Any) -> 
         raise UsageError(
             f"{decision!r} is no decision; there are {names}.{nearest(decision, DECISIONS)}"
         )
-    given = {"arguments": arguments is not None, "result": result is not None}
-    given["reason"] = reason != ""
+    parts = {"arguments": arguments is not None, "result": result is not None}
+    parts["reason"] = reason != ""
     for name, taken_by in _TAKEN_BY.items():
-        if given[name] and decision not in taken_by:
+        if parts[name] and decision not in taken_by:
             others = " or ".join(map(repr, taken_by))
             raise UsageError(f"{decision!r} takes no {name}; decide {others} to give one")
 

@@ -96,7 +96,7 @@ def test_a_task_that_is_no_file_s_is_refused_for_processes() -> None:
 
 @pytest.mark.parametrize(
     ("options", "expected"),
-    [({"jobs": 0}, "jobs: 0"), ({"executor": "thread"}, "Did you mean threads")],
+    [({"jobs": 0}, "jobs is 0"), ({"executor": "thread"}, "Did you mean threads")],
 )
 def test_a_wrong_option_is_refused_before_any_run(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
