@@ -36,7 +36,9 @@ def reapproval_reason(cursor: Cursor, ready: PreparedCall) -> str:
     queue, journal = cursor.replay_queue, cursor.context.journal
     call = cursor.state.calls[ready.call_id]
     if call.status == "approved":
-        approval = journal[call.decision_entry]
+        approval, recorded_state = journal[call.decision_entry], cursor.recorded_state()
+        # Where it ran on the recorded branch, the code of its tool is recorded there.
+        call = recorded_state.calls.get(call.id, call) if recorded_state is not None else call
     elif (recorded := _recorded_approval(queue, call.id)) is not None:
         approval, call = recorded, state_at(journal, queue.entries[-1].id).calls[call.id]
     else:

@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_302,
-    "core + engine + session": 8_475,
+    "core + engine + session": 8_476,
     "tools": 3_690,
     "sources": 5_979,
     "jupyter": 4_366,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 978,
     "rules, budgets, origins, previews": 1_602,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_051,
+    "all": 39_052,
     "Python files": 255,
-    "Python tests": 50_082,
-    "TypeScript": 12_000,
+    "Python tests": 50_088,
+    "TypeScript": 11_999,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

@@ -357,6 +357,7 @@ def test_approvals_after_an_edit_are_one_question_and_undo_takes_the_last_decisi
     view.get_by_role("list", name="Steps").get_by_role("button").first.click()
     press(view, "Edit")
     dialog = view.get_by_role("dialog", name="Edit call")
+    dialog.get_by_role("radio", name="value", exact=True).check()
     dialog.get_by_label("method", exact=True).fill("max")
     press(dialog, "Run with these values")
     expect_waits(view, 2, "fill")

@@ -69,7 +69,7 @@ def test_calls_of_a_tool_wait_as_long_as_it_has_a_breakpoint(page: Page, lab: Pl
     run_all(page)
     view = panel(page, 1)
     expect(view.get_by_role("button", name="Step", exact=True)).to_be_enabled()
-    view.get_by_text("2 tools used", exact=True).click()
+    view.get_by_text("2 tools", exact=True).click()
     stop = view.get_by_role("button", name="Breakpoint on weigh")
     stop.click()
     expect(stop).to_have_attribute("aria-pressed", "true")
