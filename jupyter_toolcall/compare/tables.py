@@ -130,8 +130,8 @@ def _is_evident(pairing: Pairing, result: Tables) -> bool:
 
 
 def _are_named_alike(small: Frame, large: Frame) -> bool:
-    """Return whether the first columns that name the rows of the small table, or its labels, name
-    those of the large one: groups are named by what is there many times in their table."""
+    """Return whether what tells the rows of the small table apart, its labels or its first columns,
+    tells those of the large one apart too: what names a group is in many rows of its table."""
     if label_names := _label_names(small):
         return label_names == _label_names(large) and bool(large.labels.is_unique)
     prefixes = (small.names[:count] for count in range(1, KEYS + 1))

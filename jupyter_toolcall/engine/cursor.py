@@ -183,8 +183,8 @@ class Cursor:
     def decide(self, event: Decided, by: str, **meta: Any) -> None:
         """Record a decision on a call. It holds here even if it repeats an earlier one.
 
-        Raises NotYourTurn where another session of this journal took it after this one came here:
-        who decides here does not know that.
+        Raises NotYourTurn where another session of this journal has run the call by the same
+        decision since this cursor came to its head: the person here has not seen that.
         """
         if event.decision == "edit" and (defaults := self._unchanged_defaults(event)):
             meta[DEFAULTS] = defaults

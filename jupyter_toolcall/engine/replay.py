@@ -131,7 +131,7 @@ def _differs_in_objects_alone(
 
 
 def last_step_text(cursor: Cursor) -> str:
-    """Return how the last call of a replay came out beside the recorded one; "" without one."""
+    """Return whether the last call of a replay came out as recorded; "" where none has ended."""
     recorded, ended = cursor.recorded_state(), [c for c in cursor.state.all_calls() if c.is_over]
     before = recorded.calls.get(ended[-1].id) if recorded is not None and ended else None
     if before is None:

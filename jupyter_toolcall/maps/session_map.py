@@ -152,10 +152,11 @@ class MappedSession:
         As `Session.decide`. Raises NotYourTurn where no call waits.
         """
         with self._map.opened(self.index) as session:
-            if call is None and not session.pending:
+            if call is None:
+                call = next(iter(session.pending), None)
+            if call is None:
                 raise NotYourTurn("no call of this session waits")
-            waiting = call if call is not None else session.pending[0]
-            session.decide(waiting, decision, arguments=arguments, result=result, reason=reason)
+            session.decide(call, decision, arguments=arguments, result=result, reason=reason)
             self._report(session)
         return self
 

@@ -99,7 +99,7 @@ class Toolbox:
         named = [(tool, source) for source in self.sources for tool in self._from(source)]
         self._tools = _by_name(_without_collisions(named))
         self._replaced: dict[str, Tool] = {}
-        """The tools that others took the place of, as they are now."""
+        """The tools that were put in the place of those from the sources, by name."""
         self.variables: Mapping[str, Any] = _variables(self)
         self.answers: dict[str, Any] = {}
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
-    "maps + executors": 1_302,
+    "maps + executors": 1_303,
     "core + engine + session": 8_476,
     "tools": 3_690,
     "sources": 5_979,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 978,
     "rules, budgets, origins, previews": 1_602,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_052,
+    "all": 39_053,
     "Python files": 255,
     "Python tests": 50_088,
-    "TypeScript": 11_999,
+    "TypeScript": 11_997,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

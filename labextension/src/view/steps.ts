@@ -41,14 +41,12 @@ function foldedByRule(items: readonly StepItem[], chosen: string, opened: Readon
   });
 }
 
-/** Characters of the two lines in which arguments and result stand, and of a result. */
-const [LINES, RESULT] = [80, 48];
+/** Characters of the two lines in which arguments and result stand, of a result, and of a value of an argument. */
+const [LINES, RESULT, VALUE] = [80, 48, 48];
 
 /** A value in a line of several: a text that could be taken for more than one value stands in quotes. */
 const inLine = (value: unknown): string =>
-  (typeof value === 'string' && /^[^\s,"'→]+$/.test(value) ? oneLine(value, MOST_VALUE) : shortLine(literalText(value), MOST_VALUE));
-
-const MOST_VALUE = 48;
+  (typeof value === 'string' && /^[^\s,"'→]+$/.test(value) ? oneLine(value, VALUE) : shortLine(literalText(value), VALUE));
 
 /** The names and values of a call's arguments, as far as there is room; of an edited one the old value too. */
 function argumentParts({ call, tool }: StepItem, room: number): Child[] {
