@@ -255,7 +255,7 @@ def demand_no_person(controller: PanelController) -> None:
 
 
 def _is_asked_by_policy(cursor: Cursor, call: CallRecord) -> bool:
-    """Return whether the policy (--approve) alone holds a call, so that another would let it run."""
+    """Return whether the policy (--approve) alone holds a call: another would let it run."""
     context, ready = cursor.context, cursor.runnable(call, cursor.state)
     if ready is None or ready.tool.for_person:
         return False
