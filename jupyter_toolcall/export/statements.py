@@ -280,12 +280,12 @@ FILL, CHECK = "FILL IN: ", "CHECK: "
 
 def beginning(draft: Draft, event: events.Opened | events.Decided) -> Iterator[Line]:
     """Yield what is at hand from an opening or an edit on, as far as it is new."""
-    is_opened = isinstance(event, events.Opened)
     for ref in events.inputs_of(event):
         if ref.producer not in draft.there and draft.wants_object(ref):
-            # What an edit was given had no name in the notebook.
-            yield input_line(draft, ref, ref.producer.input if is_opened else "")
-    for name, digest in event.instances if is_opened else ():
+            # No variable of the notebook had what an edit was given.
+            is_variable = isinstance(event, events.Opened)
+            yield input_line(draft, ref, ref.producer.input if is_variable else "")
+    for name, digest in event.instances if isinstance(event, events.Opened) else ():
         if draft.at.get(name) != digest and (draft.only is None or name in draft.only.instances):
             draft.at[name] = digest
             yield _instance(draft, name, digest)
