@@ -230,7 +230,9 @@ class ViewRows:
 
     def _side_rows(self, view: BranchView) -> Rows:
         ends = CallIndex.of(view.cursor.context.journal).ends(view.entries)
-        return call_rows(view, touched_calls(view.state, view.entries), ends)
+        rows, shown = call_rows(view, touched_calls(view.state, view.entries), ends), self.branch_views[""]
+        # An input is one row on all branches.
+        return replace(rows, objects=tuple(row for row in rows.objects if row.id not in shown.objects_by_row()))
 
     def _with_sides(self, rows: Rows) -> Rows:
         """Add the rows of other branches, each with the row that it is drawn as now."""
