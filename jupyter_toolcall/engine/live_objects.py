@@ -15,6 +15,7 @@ from ..core.json_data import nested
 from ..core.object_names import free_name, introduce
 from ..core.recorded_data import replace
 from ..core.state import State
+from ..core.state_fold import state_at
 from ..tools.arguments import ObjectNames
 from ..tools.object_types import registered_kind
 from ..tools.value_digests import content_digest
@@ -45,9 +46,10 @@ class LiveObjects(ObjectNames):
     """The objects that a program gives by their values in the arguments of a call."""
 
     def __init__(self, cursor: Cursor) -> None:
-        self._before, self._values = cursor.state, cursor.context.values
-        self._recorded = cursor.recorded_state() or self._before
-        self._state = self._before
+        journal, heads = cursor.context.journal, cursor.replay_queue.recorded_heads
+        self._before = self._state = cursor.state
+        self._recorded = [state_at(journal, head) for head in heads] or [self._before]
+        self._values = cursor.context.values
 
     def kind(self, value: object) -> str | None:
         """Return the type of a value that is an object; None for one that may be plain data."""
@@ -57,10 +59,10 @@ class LiveObjects(ObjectNames):
         """Return the name of the object of a value; a new one is free on the replayed branch."""
         ref = live_object(value, kind, self._state, self._values)
         if ref.producer not in self._state.by_producer:
-            recorded = self._recorded
-            number = recorded.counts.get(kind) or 0
-            following, _ = free_name(kind, number, self._state, recorded)
-            name = recorded.by_producer.get(ref.producer) or following
+            states = self._state, *self._recorded
+            number = max(state.counts.get(kind) or 0 for state in states)
+            names = filter(None, (state.by_producer.get(ref.producer) for state in states))
+            name = next(names, None) or free_name(kind, number, *states)[0]
             self._state = introduce(self._state, replace(ref, name=name))
         return self._state.name_of(ref)
 
@@ -68,6 +70,11 @@ class LiveObjects(ObjectNames):
         """Return the objects that begin with a call with these arguments: new ones, and inputs that
         the replayed branch got later."""
         texts = dict.fromkeys(part for part in nested(arguments) if isinstance(part, str))
-        now, recorded = self._state.objects, self._recorded.objects
-        named = ((n, now.get(n) or recorded.get(n)) for n in texts if n not in self._before.objects)
-        return tuple(replace(ref, name=name) for name, ref in named if ref and ref.producer.input)
+        objects = dict[str, Made]()
+        for state in (self._state, *self._recorded):
+            objects = {n: ref for n in texts if (ref := state.objects.get(n))} | objects
+        return tuple(
+            replace(ref, name=name)
+            for name, ref in objects.items()
+            if ref.producer.input and name not in self._before.objects
+        )
