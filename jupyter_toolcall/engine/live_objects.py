@@ -59,10 +59,9 @@ class LiveObjects(ObjectNames):
         """Return the name of the object of a value; a new one is free on the replayed branch."""
         ref = live_object(value, kind, self._state, self._values)
         if ref.producer not in self._state.by_producer:
-            states = self._state, *self._recorded
-            number = max(state.counts.get(kind) or 0 for state in states)
-            names = filter(None, (state.by_producer.get(ref.producer) for state in states))
-            name = next(names, None) or free_name(kind, number, *states)[0]
+            number, states = self._state.counts.get(kind) or 0, (self._state, *self._recorded)
+            names = (state.by_producer.get(ref.producer) for state in self._recorded)
+            name = next(filter(None, names), "") or free_name(kind, number, *states)[0]
             self._state = introduce(self._state, replace(ref, name=name))
         return self._state.name_of(ref)
 
@@ -70,11 +69,6 @@ class LiveObjects(ObjectNames):
         """Return the objects that begin with a call with these arguments: new ones, and inputs that
         the replayed branch got later."""
         texts = dict.fromkeys(part for part in nested(arguments) if isinstance(part, str))
-        objects = dict[str, Made]()
-        for state in (self._state, *self._recorded):
-            objects = {n: ref for n in texts if (ref := state.objects.get(n))} | objects
-        return tuple(
-            replace(ref, name=name)
-            for name, ref in objects.items()
-            if ref.producer.input and name not in self._before.objects
-        )
+        now, recorded = self._state.objects, self._recorded[0].objects
+        named = ((n, now.get(n) or recorded.get(n)) for n in texts if n not in self._before.objects)
+        return tuple(replace(ref, name=name) for name, ref in named if ref and ref.producer.input)
