@@ -287,6 +287,9 @@ class Decided(Part, frozen=True):
     """As in `Finished`, of a call that this decision ends."""
     rule: str = ""
     """The name of the person's rule that decided, in the person's place."""
+    inputs: tuple[Made, ...] = ()
+    """The objects that the arguments of an edit name and that begin with it: the person gave their
+    values. Each has its name."""
 
     data_fields = ("arguments",)
 
@@ -333,6 +336,16 @@ class Finished(Part, frozen=True):
 
 
 Event = Opened | Asked | Replied | Decided | Started | Finished
+
+
+def inputs_of(event: Event) -> tuple[Made, ...]:
+    """Return the objects that a person gives with an event: no call makes them."""
+    match event:
+        case Opened(inputs=inputs):
+            return tuple(input_object for _, input_object in inputs)
+        case Decided(inputs=inputs):
+            return inputs
+    return ()
 
 
 def ended_call(event: Event) -> str:
@@ -397,6 +410,6 @@ def from_json(data: Any) -> Event:
         event: Event = msgspec.convert(data, Event)
     except (TypeError, ValueError, AttributeError) as error:
         raise BrokenJournal(visible_text(f"this is no event: {str(data)[:80]} ({error})")) from None
-    if isinstance(event, Opened) and not all(value.producer.input for _, value in event.inputs):
+    if not all(input_object.producer.input for input_object in inputs_of(event)):
         raise BrokenJournal(f"this is no event: {str(data)[:80]} (an input is none)")
     return event

@@ -109,6 +109,20 @@ def introduce(state: State, ref: Made) -> State:
     )
 
 
+def with_inputs(state: State, decided: Decided | None) -> State:
+    """Return the state in which the objects that an edit gives have their names.
+
+    None of them is the newest of its type, where there are others: later calls that leave their
+    object out take the one that they took without the edit. Raises NotYourTurn as `introduce`.
+    """
+    if decided is None or not decided.inputs:
+        return state
+    newest = state.newest
+    for ref in decided.inputs:
+        state = introduce(state, ref)
+    return replace(state, newest=state.newest.update(newest))
+
+
 def free_name(kind: str, number: int, *states: State) -> tuple[str, int]:
     """Return the first name of a type after a number that is free in all states; its number."""
     while True:

@@ -77,6 +77,8 @@ class CallIndex:
                     self._unfinished.setdefault(run[:2], {})[run[2]] = run
             elif call_id := ended_call(entry.event):
                 self._add_end(entry, state or state_at(self.journal, entry.id), call_id)
+            elif entry.verified and isinstance(entry.event, Decided):
+                self.verified_digests.update(ref.digest for ref in entry.event.inputs)
         # An entry of a damaged file may not fit its state: the index leaves it out.
         except NotYourTurn:
             pass

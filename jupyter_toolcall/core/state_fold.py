@@ -35,7 +35,7 @@ from .folds import Trail
 from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
-from .object_names import introduce, reserve, with_producers
+from .object_names import introduce, reserve, with_inputs, with_producers
 from .recorded_data import NOTHING, FrozenDict
 from .state import START, State
 
@@ -271,6 +271,7 @@ def _decide(state: State, decided: Decided, verified: bool, entry: str) -> State
     call = _expect(state, decided.call_id, "is decided on")
     if decided.round:
         return _put(state, _responded(call, decided, verified, entry))
+    state = with_inputs(state, decided)
     call, names = call.with_decision(decided, verified, entry), decided.reserved_names
     match decided:
         case Decided(decision="reject", reason=reason):

@@ -19,7 +19,7 @@ from ..core.events import Decided, Event, Finished, Made, Outcome, Started, ende
 from ..core.interface_text import t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
-from ..core.object_names import with_names
+from ..core.object_names import with_inputs, with_names
 from ..core.recorded_calls import CallIndex
 from ..core.recorded_data import LazyDict, replace
 from ..core.secrets import Hide, Secrets
@@ -191,6 +191,8 @@ class Cursor:
         meta |= {"who": self.context.person_rules.person} if by == "person" else {}
         head, count = self.head, self._arrived
         self.write(event, at=self.context.clock(), by=by, **meta)
+        # No replay could compute them again.
+        self.context.values.save(ref.digest for ref in event.inputs)
         if not self.context.call_index.is_unused(self.state.calls[event.call_id]):
             later = (entry.event for entry in self.context.journal.entries_after(count))
             if any(isinstance(e, Started) and e.call_id == event.call_id for e in later):
@@ -261,6 +263,7 @@ class Cursor:
         context, (tool, of_scheme) = self.context, self._tool_and_owner(call.tool, state)
         if tool is None:
             raise unknown_tool(call.tool, context.toolbox, self.offer_in(state))
+        state = with_inputs(state, call.decided)
         if of_scheme and call.asked_call.by_client:
             tool, of_scheme = asked_by_client(tool), False
         secrets = None if of_scheme else context.secrets

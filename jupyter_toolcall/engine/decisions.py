@@ -36,6 +36,7 @@ from ..tools.object_types import kind_name, leaf_kind
 from ..tools.plain_data import plain_data
 from .cursor import Cursor
 from .input_rounds import response_event, round_digest
+from .live_objects import LiveObjects
 from .permission import Ask, may_have_run, may_resume, permission, permission_of_policy
 from .replay import as_repeated, is_settled
 from .replay_queue import call_id_of
@@ -196,10 +197,13 @@ def edit_event(
 ) -> Decided:
     """Return the decision that a call runs with a person's arguments in place of all its own.
 
-    Raises CallError for arguments that are not JSON.
+    A live value in them is named. Raises CallError for arguments that are not JSON.
     """
-    marked, keys = _marked(cursor, call, plain_arguments(arguments))
-    return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys)
+    objects = LiveObjects(cursor)
+    plain = plain_arguments(arguments, objects)
+    marked, keys = _marked(cursor, call, plain)
+    inputs = objects.inputs(plain)
+    return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys, inputs=inputs)
 
 
 def _marked(

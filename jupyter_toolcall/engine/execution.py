@@ -403,6 +403,8 @@ def store_results(values: SessionValues, toolbox: Toolbox) -> None:
                 tool = toolbox.get(call.tool)
                 if tool is None or is_worth_storing(tool, entry.meta.get("ms", 0)):
                     values.save(result_digests(call))
+            case events.Decided(inputs=inputs) if entry.verified:
+                values.save(ref.digest for ref in inputs)
 
 
 def milliseconds(began: float, ended: float) -> float:

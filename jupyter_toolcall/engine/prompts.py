@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from ..core.branch_names import QUESTION
 from ..core.call_record import SAVE
 from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError, checked_text
-from ..core.events import Asked, Finished, Interrupted, Made, Opened, Output, Replied
+from ..core.events import Asked, Finished, Interrupted, Made, Output, Replied
 from ..core.interrupts import Hold, attempt
 from ..core.recorded_data import replace
 from ..core.state import NAME, kind_in
@@ -21,11 +20,11 @@ from ..tools.arguments import parse_json
 from ..tools.object_types import kind_of
 from ..tools.plain_data import plain_data, well_formed
 from ..tools.table_classes import has_no_text
-from ..tools.value_digests import content_digest
 from .calls_by_program import all_answered
 from .cursor import Cursor
 from .decisions import waiting_calls
 from .forks import is_over, leave_question
+from .live_objects import live_object
 from .opening import data_output, tools_make
 from .prepare import data_of
 from .replay import advance
@@ -127,14 +126,14 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     """
     _demand_turn(cursor)
     named, toolbox, description = _object(cursor, obj), cursor.context.toolbox, "What came of it."
-    value = cursor.context.values.value(named[1]) if named else obj
-    is_object = bool(named and not named[1].shown)
+    value = cursor.context.values.value(named) if named else obj
+    is_object = bool(named and not named.shown)
     output: Output | None = None
     if not (is_object and tools_make(type(value), toolbox)):
         obj = data_of(value) if named else obj
         output = data_output(type(obj), description, toolbox)
     if output is None and named and is_object:
-        output = Output(named[1].kind, description)
+        output = Output(named.kind, description)
     if output is None:
         raise UsageError(
             f"a {type(obj).__name__} is plain data here, with no type that a result could be "
@@ -164,10 +163,6 @@ def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
     return _answered(cursor, about)
 
 
-_Named = tuple[str, Made]
-"""An object, and the name of the input that it becomes ("" where it was there before)."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Question:
     """A question: its words, what they are about (plain data has no object), its output."""
@@ -175,7 +170,7 @@ class _Question:
     words: str
     about: str
     value: Any
-    named: _Named | None
+    named: Made | None
     hand: str
     output: Output
     in_words: bool = False
@@ -214,8 +209,9 @@ def _answered(cursor: Cursor, asked: _Question) -> Any:
 def _open_question(question: Cursor, asked: _Question) -> None:
     journal, opened = question.context.journal, question.state.opened
     number = 1 + sum(journal[other].parent == question.head for other in journal.questions)
-    new = (asked.named,) if asked.named and asked.named[0] else ()
-    inputs, outputs = (*opened.inputs, *new), {RESULT: asked.output}
+    named, inputs, outputs = asked.named, opened.inputs, {RESULT: asked.output}
+    if named is not None and named.producer not in question.state.by_producer:
+        inputs = (*inputs, (named.producer.input, named))
     event = replace(opened, inputs=inputs, outputs=outputs, question=number)
     meta: dict[str, Any] = {QUESTION: asked.words}
     question.write(event, **meta)
@@ -228,7 +224,7 @@ def _about(question: Cursor, asked: _Question) -> tuple[str, str]:
     if asked.named is None:
         data = context.hide(plain_data(asked.value))
         return f"this {type(asked.value).__name__}: {readable_json(data)}", ""
-    name, value = question.state.name_of(asked.named[1]), context.values.value(asked.named[1])
+    name, value = question.state.name_of(asked.named), context.values.value(asked.named)
     # An address in memory would say nothing.
     is_readable = not has_no_text(type(value))
     return name, f"\n\n{name} holds {context.content_text(value)}" if is_readable else ""
@@ -268,33 +264,14 @@ def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
 _GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'
 
 
-def _object(cursor: Cursor, obj: Any) -> _Named | None:
-    """Return the object that is named, or given; None for plain data.
-
-    A value that an object has already is that object.
-    """
+def _object(cursor: Cursor, obj: Any) -> Made | None:
+    """Return the object that is named, or given; None for plain data."""
     state, kinds = cursor.state, cursor.context.values.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):
         kind = kind_in(obj)
         if kind in state.newest or kind in kinds.values():
-            return "", state.resolve(obj)
+            return state.resolve(obj)
     kind_given = kind_of(obj, kinds)
     if kind_given is None:
         return None
-    content = content_digest(obj)
-    existing = state.contents.get((kind_given, content)) if content else None
-    if existing is not None:
-        return "", state.objects[existing]
-    name = _input_name(cursor, kind_given.lower(), (kind_given, content))
-    return name, cursor.context.values.add_input(name, obj)
-
-
-def _input_name(cursor: Cursor, variable: str, wanted: tuple[str, str]) -> str:
-    """Return the name of a new input, of a type and a content: on all branches it names this value.
-
-    A value without a content digest has a name of its own.
-    """
-    opened = (e.event for e in cursor.context.journal if isinstance(e.event, Opened))
-    held = {name: (ref.kind, ref.content) for event in opened for name, ref in event.inputs}
-    names = (variable if number == 1 else f"{variable}_{number}" for number in count(1))
-    return next(n for n in names if n not in held or (wanted[1] and held[n] == wanted))
+    return live_object(obj, kind_given, state, cursor.context.values)

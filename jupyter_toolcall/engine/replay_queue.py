@@ -35,6 +35,12 @@ class ReplayQueue:
         """The last entry of the branch that is replayed; "" where none is."""
         return self.entries[-1].id if self.entries else ""
 
+    @property
+    def recorded_heads(self) -> tuple[str, ...]:
+        """The last entries of this branch and of those that are replayed after it."""
+        later = self.following.recorded_heads if self.following is not None else ()
+        return (self.recorded_head, *later) if self.entries else later
+
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
         while self.position < len(self.entries):

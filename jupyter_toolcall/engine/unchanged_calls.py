@@ -15,7 +15,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import CallError
 from ..core.events import Asked, Data, Decided, Finished, Producer, Replied, Started
 from ..core.journal_entries import Entry
-from ..core.object_names import introduce
+from ..core.object_names import introduce, with_inputs
 from ..core.recorded_calls import instance_version
 from ..core.state import State
 from ..core.state_fold import state_at
@@ -95,7 +95,8 @@ class _UnchangedCalls:
             case Decided(call_id, "reject", round=0):
                 self.ids.add(call_id)
                 return call_id not in self.cursor.replay_queue.superseded
-            case Decided(call_id, "approve" | "edit", round=0):
+            case Decided(call_id, "approve" | "edit", round=0) as decided:
+                self.now = with_inputs(self.now, decided)
                 return self._is_unchanged(call_id)
             case Started(call_id):
                 return self._is_unchanged(call_id) and self._has_same_code(entry, call_id)
@@ -158,10 +159,10 @@ class _UnchangedCalls:
     def _is_same_object(self, producer: Producer) -> bool:
         if producer.call in self.ids:
             return True
-        name = self.state.by_producer.get(producer)
+        name = self.now.by_producer.get(producer)
         if name is None or name != self.recorded.by_producer.get(producer):
             return False
-        return self.state.objects[name].digest == self.recorded.objects[name].digest
+        return self.now.objects[name].digest == self.recorded.objects[name].digest
 
     def _fills_in_the_same(self, call: CallRecord, tool: Tool) -> bool:
         """Return whether the scheme allows the call, and fills in what it filled in then."""

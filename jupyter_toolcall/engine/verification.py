@@ -10,7 +10,7 @@ from typing import Any
 from ..core.call_record import objects_of
 from ..core.digests import digest
 from ..core.errors import Absent
-from ..core.events import Decided, Event, Failed, Finished, Made, Many, Opened, Started, to_json
+from ..core.events import Decided, Event, Failed, Finished, Made, Many, Started, inputs_of, to_json
 from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
 from ..core.state_fold import state_at
@@ -142,13 +142,11 @@ def _outside_digests(context: SessionContext, path: tuple[Entry, ...]) -> set[st
 def _outside(event: Event) -> Iterable[Made]:
     """Return the objects of an event that no tool made: inputs, answers, a program's results."""
     match event:
-        case Opened(inputs=inputs):
-            return [input_object for _, input_object in inputs]
         case Decided(result=Made() | Many() as answer):
             return objects_of(answer)
         case Finished(by="program", outcome=outcome):
             return objects_of(outcome)
-    return ()
+    return inputs_of(event)
 
 
 def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], cursor: Cursor) -> str:

@@ -215,7 +215,9 @@ def _input_lines(state: State, only: Selection) -> Iterator[str]:
         ref = state.objects[name]
         if (variable := ref.producer.input) and ref.producer in only.objects:
             description = f": {ref.description}" if ref.description else ""
-            yield visible_text(f"{name} was there at the start, as {variable}{description}", LONG)
+            began = variable in state.inputs
+            how = f"was there at the start, as {variable}" if began else "is a value that you gave"
+            yield visible_text(f"{name} {how}{description}", LONG)
     for instance in sorted(only.instances):
         yield f"{visible_text(instance)} was there at the start, with a state of its own"
 

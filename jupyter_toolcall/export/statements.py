@@ -278,12 +278,14 @@ class _ObjectCopies:
 FILL, CHECK = "FILL IN: ", "CHECK: "
 
 
-def beginning(draft: Draft, opened: events.Opened) -> Iterator[Line]:
-    """Yield what is at hand from an opening on, as far as it is new."""
-    for _, ref in opened.inputs:
+def beginning(draft: Draft, event: events.Opened | events.Decided) -> Iterator[Line]:
+    """Yield what is at hand from an opening or an edit on, as far as it is new."""
+    for ref in events.inputs_of(event):
         if ref.producer not in draft.there and draft.wants_object(ref):
-            yield input_line(draft, ref, ref.producer.input)
-    for name, digest in opened.instances:
+            # No variable of the notebook had what an edit was given.
+            is_variable = isinstance(event, events.Opened)
+            yield input_line(draft, ref, ref.producer.input if is_variable else "")
+    for name, digest in event.instances if isinstance(event, events.Opened) else ():
         if draft.at.get(name) != digest and (draft.only is None or name in draft.only.instances):
             draft.at[name] = digest
             yield _instance(draft, name, digest)
@@ -385,8 +387,8 @@ def script_of(
 def _parts(draft: Draft, entry: Entry, journal: Journal) -> Iterator[MessageText | Line]:
     """Yield what an entry says or does."""
     match entry.event:
-        case events.Opened() as opened:
-            yield from beginning(draft, opened)
+        case events.Opened() | events.Decided(inputs=(_, *_)) as event:
+            yield from beginning(draft, event)
         case events.Asked(text, by) if draft.only is None:
             yield MessageText("You" if by == "person" else "Session", text)
         case events.Replied() as reply if draft.only is None:

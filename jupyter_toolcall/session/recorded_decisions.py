@@ -259,10 +259,12 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     if event.round and (call.open_round is None or len(call.rounds) != event.round):
         return None
     options: dict[str, Any] = {} if event.decision == "approve" else {"reason": event.reason}
+    if event.inputs or not isinstance(event.result, Data | None):
+        raise ToolcallError("an object that a person gave is in no notebook")
     if event.decision == "edit":
         options["arguments"] = event.arguments
-    if event.decision == "answer":
-        options["result"] = _answer(event, session)
+    if isinstance(event.result, Data):
+        options["result"] = event.result.data
     if event.call_id not in session.state.open:
         forked = session.decide_anew(event.call_id, event.decision, **options)
         return forked if _is_same(forked.journal[forked.head].event, decision) else None
@@ -277,11 +279,3 @@ def _is_same(now: Event, decision: RecordedDecision) -> bool:
     """Return whether a decision applies to exactly the recorded call, if it has to."""
     shown = getattr(decision.event, "approval_digest", "")
     return not decision.exactly or not shown or getattr(now, "approval_digest", "") == shown
-
-
-def _answer(event: Decided, session: Session) -> Any:
-    """Return a person's answer; raises ToolcallError for an object whose value is not here."""
-    match event.result:
-        case Data(data):
-            return data
-    raise ToolcallError("an object that a person gave is in no notebook")

@@ -257,8 +257,8 @@ class Session:
             decision: "approve" runs it, "edit" runs it with `arguments`, "reject" tells the model
                 the `reason`, "answer" records `result` without running it. Where a tool asks for
                 input, "answer" gives the fields of its form as `result`, and "reject" declines.
-            arguments: All arguments of an edited call, by name.
-            result: What an answer returns: data, or the name of an object.
+            arguments: All arguments of an edited call, by name; objects as for `edit`.
+            result: What an answer returns: data, or objects by their names or values.
             reason: Why a call is rejected; the model reads it.
             approval_digest: The approval digest of the call as it was shown, if it was.
             bound: The same, by its older name.
@@ -363,7 +363,9 @@ class Session:
 
         Args:
             call_id: The call, or its id, such as "call_3".
-            arguments: The arguments that change, by name; the others stay.
+            arguments: The arguments that change, by name; the others stay. An object is given by
+                its name or its value: an object that has this content already, or a new input, a
+                private copy with a name such as `Potato#4`.
 
         Raises:
             CallError: The arguments do not fit the tool.
@@ -387,8 +389,8 @@ class Session:
         Args:
             call_id: The call, or its id.
             decision: As for `decide`.
-            arguments: All arguments of an edited call, by name.
-            result: What an answer returns: data, or the name of an object.
+            arguments: All arguments of an edited call, by name; objects as for `edit`.
+            result: What an answer returns: data, or objects by their names or values.
             reason: Why a call is rejected; the model reads it.
 
         Raises:

@@ -25,11 +25,11 @@ from ..core.errors import CallError, DefinitionError
 from ..core.events import Call
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
-from ..core.json_data import unique_keys
-from ..core.recorded_data import LazyDict, copied
+from ..core.json_data import replaced_at, unique_keys
+from ..core.recorded_data import FrozenDict, FrozenList, LazyDict, copied
 from ..core.state import NAME
 from ..core.text import nearest
-from .json_structure import without_objects
+from .json_structure import structure_of
 from .lossless_validation import lossless_validator
 from .object_references import kinds_of
 from .object_types import leaf_kind, strict_dict
@@ -107,13 +107,31 @@ def is_too_deep(data: Any) -> bool:
 # -- JSON data ----------------------------------------------------------------------------
 
 
-def plain_arguments(arguments: object) -> dict[str, Any]:
-    """Return arguments as JSON data. Raises CallError, which says what is not JSON."""
+class ObjectNames:
+    """Names the live values in arguments: none of them, where a model gives the arguments."""
+
+    def kind(self, value: object) -> str | None:
+        """Return the type of a value that is an object; None for one that may be plain data."""
+        return None
+
+    def name(self, value: Any, kind: str) -> str:
+        """Return the name of the object of a value of this type. Raises TypeError for no object."""
+        raise TypeError(f"a {kind} is not JSON")
+
+
+NO_NAMES = ObjectNames()
+
+
+def plain_arguments(arguments: object, objects: ObjectNames = NO_NAMES) -> dict[str, Any]:
+    """Return arguments as JSON data, with the names of objects in place of live values.
+
+    Raises CallError, which says what is not JSON.
+    """
     if not isinstance(arguments, (dict, Mapping)):
         raise CallError('the arguments are not an object, such as {"name": "value"}')
     if _is_short_and_flat(arguments):
         return dict(arguments)
-    data: dict[str, Any] = _plain(arguments, "", 0)
+    data: dict[str, Any] = _plain(arguments, "", 0, objects)
     try:
         size = len(encode(data))
     except ValueError:
@@ -138,9 +156,15 @@ def _is_short_and_flat(arguments: Mapping[Any, Any]) -> bool:
     return len(arguments) < 50
 
 
-def _plain(value: Any, path: str, depth: int) -> Any:
+_JSON = frozenset((type(None), bool, int, float, str, dict, list, tuple, FrozenDict, FrozenList))
+
+
+def _plain(value: Any, path: str, depth: int, objects: ObjectNames) -> Any:
     if depth > MAX_DEPTH:
         raise CallError(_TOO_DEEP)
+    # An object may be a dict or a text too.
+    if depth and type(value) not in _JSON and (kind := objects.kind(value)):
+        return objects.name(value, kind)
     match value:
         case None | bool() | int():
             return value
@@ -152,16 +176,28 @@ def _plain(value: Any, path: str, depth: int) -> Any:
             return value
         case dict() | Mapping():
             return {
-                _plain_key(k, path): _plain(v, f"{path}.{k}", depth + 1) for k, v in value.items()
+                _plain_key(k, path): _plain(v, f"{path}.{k}", depth + 1, objects)
+                for k, v in value.items()
             }
         case list() | tuple():
-            return [_plain(item, f"{path}.{i}", depth + 1) for i, item in enumerate(value)]
+            return [_plain(item, f"{path}.{i}", depth + 1, objects) for i, item in enumerate(value)]
     # A program writes a date, or a number of a table, as Python has it.
-    data, raised = attempt(lambda: to_jsonable_python(without_objects(value)))
-    if not (raised or isinstance(value, (bytes, bytearray))) and leaf_kind(value) is None:
-        return _plain(data, path, depth + 1)
-    kind = type(value).__name__
-    raise _not_json(path, f"a {kind} is not JSON; name an object instead, such as {kind}#1")
+    data, raised = attempt(_with_names, value, objects)
+    if raised or isinstance(value, (bytes, bytearray)):
+        kind = type(value).__name__
+        raise _not_json(path, f"a {kind} is not JSON; name an object instead, such as {kind}#1")
+    return _plain(data, path, depth + 1, objects)
+
+
+def _with_names(value: Any, objects: ObjectNames) -> Any:
+    structure = structure_of(value, objects.kind, leaf_kind)
+    if structure.unnamed:
+        raise ValueError("it holds too many objects")
+    data = to_jsonable_python(structure.value)
+    for held in structure.objects:
+        name = objects.name(held.value, held.kind)
+        data = replaced_at(data, tuple(map(str, held.path)), name)
+    return data
 
 
 def _plain_text(text: str, path: str) -> str:

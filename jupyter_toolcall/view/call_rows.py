@@ -77,7 +77,9 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
             row = _with_decision(row, view, call, ready, names.get(call.id, ""))
         rows.append(_with_rounds(row, call))
         # The objects of an answer that a replay repeats next are not there yet.
-        objects += [object_row(view, view.state.name_of(ref)) for ref in recorded.produced]
+        inputs = recorded.decided.inputs if recorded.decided is not None else ()
+        new_objects = (*inputs, *recorded.produced)
+        objects += [object_row(view, view.state.name_of(ref)) for ref in new_objects]
     return Rows(calls=(*rows,), objects=(*objects,))
 
 

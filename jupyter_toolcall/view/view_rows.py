@@ -230,7 +230,10 @@ class ViewRows:
 
     def _side_rows(self, view: BranchView) -> Rows:
         ends = CallIndex.of(view.cursor.context.journal).ends(view.entries)
-        return call_rows(view, touched_calls(view.state, view.entries), ends)
+        rows = call_rows(view, touched_calls(view.state, view.entries), ends)
+        # An input is one row on all branches.
+        shown = self.branch_views[""].objects_by_row()
+        return replace(rows, objects=tuple(row for row in rows.objects if row.id not in shown))
 
     def _with_sides(self, rows: Rows) -> Rows:
         """Add the rows of other branches, each with the row that it is drawn as now."""

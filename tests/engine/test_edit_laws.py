@@ -98,6 +98,8 @@ TAKES: dict[str, tuple[str, ...]] = {
 SEAL = signer(journals_folder())
 Ref = tuple[int, int]  # which result of which call
 INPUT, NOWHERE = (-1, 0), (-2, 0)
+LIVE = {(-3, value): (value, ("live", value)) for value in (50, 51)}
+"""The things that an edit gives by their values: no name of them is there before."""
 AskedCall = tuple[str, dict[str, Any]]  # a tool, and arguments with references in place of names
 
 
@@ -121,15 +123,16 @@ def everything(calls: list[AskedCall]) -> tuple[list[Row], list[list[Ref]]]:
         # An argument that is left out is the newest object.
         refs = tuple(arguments.get(key, next(reversed(objects))) for key in TAKES[name])
         before.append([*objects])
-        if any(ref not in objects for ref in refs):
+        there = {**LIVE, **objects}
+        if any(ref not in there for ref in refs):
             rows.append(Row("missing"))
             continue
-        values, n = [objects[ref][0] for ref in refs], arguments["n"]
+        values, n = [there[ref][0] for ref in refs], arguments["n"]
         read = [noted] if name == "recall" else []
         on_shelf = name.startswith("Shelf")
         holds = (*held, *values) if name == "Shelf_put" else held
         run = (name, *values, *read, *(holds if on_shelf else ()), n)
-        made_by = (objects[ref][1] for ref in refs)
+        made_by = (there[ref][1] for ref in refs)
         identity = (number, name, *made_by, *read, shelf if on_shelf else (), n)
         try:
             value = computed(*run)
@@ -179,7 +182,9 @@ def names_of(session: Session) -> dict[Ref, str]:
     state = session.state
     numbers = {call.id: number for number, call in enumerate(state.all_calls())}
     made = ((state.objects[name].producer, name) for name in state.names)
-    return {(numbers.get(by.call, -1), by.index): name for by, name in made}
+    live = {name: (-3, session[name].value) for by, name in made if by.input.startswith("thing_")}
+    made = ((state.objects[name].producer, name) for name in state.names)
+    return {live.get(name) or (numbers.get(by.call, -1), by.index): name for by, name in made}
 
 
 def check_names(recorded: dict[Ref, str], edited: dict[Ref, str]) -> None:
@@ -234,16 +239,21 @@ def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(pl
         number = which % len(calls)
         (name, arguments), before = calls[number], there[number]
         takes, left_out = TAKES[name], dict(zip(TAKES[name], rows[number].refs, strict=False))
-        given = {takes[0]: before[pick % len(before)]} if takes and pick is not None else {}
+        choices = [*LIVE, *before]
+        given = {takes[0]: choices[pick % len(choices)]} if takes and pick is not None else {}
         # The edit writes down what was left out.
         changed = {**arguments, **left_out, **given, "n": n}
-        given_names = {key: names[ref] for key, ref in given.items()}
+        # A value that an object has already is that object.
+        values = {ref: Thing(ref[1]) for ref in LIVE} | {INPUT: Thing(7)}
+        given_values = {key: values.get(ref) or names[ref] for key, ref in given.items()}
         RAN.clear()
         try:
-            edited = session.edit(session.calls[number], **given_names, n=n)
+            edited = session.edit(session.calls[number], **given_values, n=n)
         except CallError:
-            assert any(changed.get(key, INPUT) not in before for key in takes)
+            assert any(changed.get(key, INPUT) not in (*before, *LIVE) for key in takes)
             continue
+        for thing in values.values():
+            thing.value = 99
         finish(edited)
         calls = [*calls[:number], (name, changed), *calls[number + 1 :]]
         rows_now, _ = everything(calls)
