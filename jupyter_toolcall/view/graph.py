@@ -166,13 +166,11 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
             maker = table.calls.get(table.maker[row.id])
             nodes.setdefault(_key(row), _object_node(row, maker))
 
-    # What no call made: inputs are first, in their own order, and outputs that are not saved are
-    # last; also those that no call has taken yet.
+    # What no call made, and no call has taken yet, comes last.
     used_here = {key for call in window for key in table.uses[call]}
     used = {key for uses in table.uses.values() for key in uses}
     unmade = table.objects_by_call.get("", ())
     free = [row for row in unmade if row.id in used_here or not (until or row.id in used)][:most]
-    draw(row for row in free if row.role == "input")
     for key in window:
         draw(table.objects[used] for used in table.uses[key])
         nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
