@@ -85,7 +85,9 @@ export function drawingOf(view: ViewState): Drawing {
     const now = isSavedLater ? { ...node, flag: '', detail: oneLine(joined(' · ', object.label, object.preview.caption), 24) } : node;
     return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
-  const isMade = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
+  // The rows of what is not to be seen yet are left out.
+  const hasRow = ({ object, call, node }: Spot): boolean => object !== null || call !== null || ['branch', 'earlier'].includes(node.kind);
+  const isMade = (spot: Spot): boolean => hasRow(spot) && (!isPast || (stepOf(spot) <= step && spot.object?.role !== 'output'));
   // A reference is there with a call that takes it, and a branch with what is in its rows.
   const taken = new Set(graph.edges.filter(({ head }) => all[head] && isMade(all[head])).map(({ tail }) => all[tail]));
   const hasRows = (spot: Spot): boolean => {

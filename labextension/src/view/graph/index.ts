@@ -32,6 +32,8 @@ const [EMPTY, EDGE] = [64, 12];
 const NEAR = 30;
 /** The width of rows that the kernel draws unasked, the steps in which it follows that of the canvas, and the least, in pixels. */
 const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
+/** Of the drawings of a saved copy the widest is shown whose texts are large enough at this scale. */
+const READABLE = 0.95;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -129,7 +131,11 @@ export class Graph {
   }
 
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
-  *painting(next: ViewState, most = TALL): Generator<void, void> {
+  *painting(state: ViewState, most = TALL): Generator<void, void> {
+    const { graphs } = state.model;
+    const room = (this._size().width * (this._isWide ? 2 : 1)) / READABLE;
+    const graph = graphs.findLast(({ width }) => width <= room) ?? graphs[0] ?? state.model.graph;
+    const next = { ...state, model: { ...state.model, graph } };
     this._view = next;
     this._askForPart(next);
     const before = this._shownGraph;
