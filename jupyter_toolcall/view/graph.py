@@ -6,7 +6,7 @@ the panel, kept as a picture in the notebook, and exported. It is computed from 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -160,10 +160,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     """
     table = _table(rows, until)
     window = _window(table, selected, most)
-    earlier, nodes = len(table.calls) - len(window), dict[str, GraphNode]()
-    if earlier:
-        text = tn("%1 earlier call", "%1 earlier calls", earlier)
-        nodes[""] = GraphNode("earlier", width=BOX[0], height=BOX[1], label=text)
+    gaps, nodes = _gaps(table, window), dict[str, GraphNode]()
 
     def draw(objects: Iterable[ObjectRow]) -> None:
         for row in objects:
@@ -175,19 +172,66 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     used = {key for uses in table.uses.values() for key in uses}
     unmade = table.objects_by_call.get("", ())
     free = [row for row in unmade if row.id in used_here or not (until or row.id in used)][:most]
-    for key in window:
-        draw(table.objects[used] for used in table.uses[key])
-        nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
-        draw(table.objects_by_call.get(key, ()))
-    # Objects of calls before these.
-    makers, place = {"", *window}, {key: n for n, key in enumerate(nodes)}
-    objects = [(n, node.row) for n, node in enumerate(nodes.values()) if node.kind == "object"]
-    edges = [GraphEdge(0, n) for n, row in objects if table.maker[row] not in makers]
+    for key in ("", *window):
+        uses = table.uses.get(key, {})
+        # A box of hidden calls stands before the first drawn call that takes what they made.
+        for call in (key, *(table.maker[used] for used in uses)):
+            if gap := gaps.get(call):
+                nodes.setdefault(_gap_key(gap), _gap_node(gap, table))
+        draw(table.objects[used] for used in uses)
+        if key:
+            nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
+            draw(table.objects_by_call.get(key, ()))
+    place = {key: n for n, key in enumerate(nodes)}
+    boxes = [gap for gap in dict.fromkeys(gaps.values()) if _gap_key(gap) in place]
+    edges = [edge for gap in boxes for edge in _gap_edges(table, gap, place)]
     edges += [edge for key in window for edge in _edges(table, key, place)]
     draw(free)
     return GraphRow(
-        nodes=(*nodes.values(),), edges=(*edges,), until=until, earlier=earlier, selected=selected
+        nodes=(*nodes.values(),),
+        edges=(*edges,),
+        until=until,
+        earlier=len(table.calls) - len(window),
+        selected=selected,
     )
+
+
+_Gap = tuple[str, ...]
+"""Calls that follow one another on a branch and are not drawn."""
+
+
+def _gaps(table: _Table, window: Sequence[str]) -> dict[str, _Gap]:
+    """Return the gaps, by each call in them and by the next drawn call of their branch, else by the
+    branch: on another one than the shown one ("") they have a box only for what is taken of them."""
+    drawn, following, hidden = {*window}, dict[str, str](), defaultdict[str, list[str]](list)
+    for key, call in reversed(table.calls.items()):
+        if key in drawn:
+            following[call.branch] = key
+        else:
+            hidden[following.get(call.branch, call.branch)].append(key)
+    gaps = {end: (*reversed(calls),) for end, calls in hidden.items()}
+    return gaps | {call: gap for gap in gaps.values() for call in gap}
+
+
+def _gap_key(gap: _Gap) -> str:
+    return f"earlier:{gap[-1]}"
+
+
+def _gap_node(gap: _Gap, table: _Table) -> GraphNode:
+    label = tn("%1 earlier call", "%1 earlier calls", len(gap))
+    muted = bool(table.calls[gap[-1]].branch)
+    return GraphNode("earlier", gap[-1], 0, 0, *BOX, label, muted=muted)
+
+
+def _gap_edges(table: _Table, gap: _Gap, place: Mapping[str, int]) -> Iterator[GraphEdge]:
+    """Yield the lines from the drawn objects that hidden calls take, and to those they made."""
+    box, muted = place[_gap_key(gap)], bool(table.calls[gap[-1]].branch)
+    sources = (_key(table.objects[used]) for key in gap for used in table.uses[key])
+    results = (_key(row) for key in gap for row in table.objects_by_call.get(key, ()))
+    ends = [(place.get(key, box), box) for key in sources]
+    ends += [(box, place.get(key, box)) for key in results]
+    # Nothing leads back, where calls of another branch stand between these.
+    yield from (GraphEdge(*pair, muted=muted) for pair in dict.fromkeys(ends) if pair[0] < pair[1])
 
 
 def _window(table: _Table, selected: str, most: int) -> list[str]:

@@ -157,7 +157,7 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
         uses[edge.head].append(edge)
         results[edge.tail].append(edge.head)
     width_of = [node.width for node in graph.nodes]
-    calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
+    calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "earlier")]
     elsewhere = {result for call in calls for result in results[call]}
 
     def nodes_of(row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
@@ -181,15 +181,13 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
         else:
             row.lines.append([node])
 
-    boxes = [n for n, node in enumerate(graph.nodes) if node.kind != "call" and not uses[n]]
+    boxes = [n for n, node in enumerate(graph.nodes) if node.kind == "object" and not uses[n]]
     outputs = [n for n in boxes if graph.nodes[n].is_unsaved_output]
-    row = _Row({}, {}, []).with_nodes(
-        (n, 0, width_of[n]) for n in boxes if graph.nodes[n].kind == "earlier"
-    )
+    row = _Row({}, {}, [])
     for branch in dict.fromkeys(("", *branches)):
         has_calls = False
         for call in (n for n in calls if branches[n] == branch):
-            if not (uses[call] or results[call]):
+            if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
                 in_lines(row, call)
                 continue
             longer = row.with_nodes(nodes_of(row, call))
@@ -226,9 +224,6 @@ def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
                 if edge.tail in sources and edge.tail not in place:
                     place[edge.tail] = len(nodes)
                     nodes.append(original)
-                continue
-            # The box of the earlier calls is in the first row alone.
-            if original.kind != "object":
                 continue
             # Calls in one column share a reference. Calls in several columns do not: Graphviz would
             # move them, to keep the lines from the reference short.
@@ -284,7 +279,6 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
             yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
-    yield from (f"{{rank=min {n}}}" for n, node in enumerate(graph.nodes) if node.kind == "earlier")
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
     yield f"{{rank=sink {' '.join(last)}}}"
     yield from (f"{before} -> {n} [style=invis]" for before, n in hidden)

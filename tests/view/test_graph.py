@@ -128,8 +128,35 @@ def test_a_line_leads_from_the_earlier_calls_to_every_object_that_they_made() ->
     led_to = [graph.nodes[edge.head].row for edge in graph.edges if edge.tail == box]
     assert {f"o{n}" for n in range(1, 51)} <= {*led_to}
     made = {row.id: row.call for row in rows.objects}
-    drawn = {node.row for node in graph.nodes}
-    assert all(made[row] not in drawn for row in led_to)
+    assert all(made[row] not in by_row(graph, "call") for row in led_to)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_hidden_call_made_comes_from_the_box_that_counts_it(seed: int) -> None:
+    rows = rows_of(seed, 20, 1 + seed % 4)
+    same = {row.id: row.same or row.id for row in rows.calls}
+    for selected in ("", rows.objects[-1].id, *(row.id for row in rows.calls[:3])):
+        graph = drawing(rows, selected=selected, most=8)
+        boxes = by_row(graph, "earlier").values()
+        counted = [int(node.label.split()[0]) for node in boxes]
+        # On another branch calls that no drawn call follows have no box.
+        others = {row.branch for row in rows.calls if row.branch}
+        assert sum(counted) <= graph.earlier
+        assert others or sum(counted) == graph.earlier
+        ends = {(graph.nodes[edge.tail].kind, graph.nodes[edge.head].row) for edge in graph.edges}
+        makers = {row.id: same.get(row.call, "") for row in rows.objects}
+        for row in by_row(graph, "object"):
+            if maker := makers[row]:
+                kind = "call" if maker in by_row(graph, "call") else "earlier"
+                assert (kind, row) in ends
+
+
+def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
+    graph = graph_row(chain(100), selected="c1")
+    joined = {(graph.nodes[edge.tail].label, graph.nodes[edge.head].label) for edge in graph.edges}
+    labels = [node.label for node in graph.nodes if node.kind == "earlier"]
+    assert labels == ["40 earlier calls"]
+    assert {("A#2", "40 earlier calls"), ("40 earlier calls", "A#42")} <= joined
 
 
 def test_a_window_ends_where_the_person_wants_it_to() -> None:

@@ -419,16 +419,10 @@ export class Graph {
 
   private _chooseSpot(spot: Spot): void {
     const { kind, row, muted } = spot.node;
-    if (kind === 'earlier') return this._showEarlier();
+    // What follows is drawn where these calls are, at the scale of a drawing that nobody moved.
+    if (kind === 'earlier') this.release();
     if (kind === 'branch') return this._view?.live && muted ? this._acts.send({ type: 'checkout', branch: row }) : undefined;
     this._acts.setState({ chosen: choiceOf(spot), form: null });
-  }
-
-  /** Moves the window to the newest calls that are not drawn, at the scale of a drawing that nobody moved. */
-  private _showEarlier(): void {
-    const hidden = (this._view?.calls ?? []).filter(call => !call.scheme && !this._drawing.pillOf(call.id)).map(call => call.step);
-    this.release();
-    this._acts.setState({ pastStep: Math.max(1, ...hidden), chosen: null, form: null });
   }
 
   private _focusSpot(spot: Spot | undefined): void {

@@ -5,7 +5,7 @@ import { button, icon } from '../icons';
 import { finished } from '../incremental';
 import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import type { Drawing } from './drawing';
+import { boxOfHidden, type Drawing } from './drawing';
 import type { SearchedCalls } from './overview';
 import {
   CALL_KINDS, type CallKind, chosenHit, countKinds, KIND_ICONS, nextHit, type SearchHit, searchHits, slowFrom, unusualCalls, type UsualCalls
@@ -93,10 +93,11 @@ export class Search implements SearchedCalls {
   }
 
   /** The keys of the nodes that stand for what was found: what is not drawn is among the earlier calls. */
-  keysIn({ pillOf, spotOf, earlier }: Drawing): ReadonlySet<string> {
+  keysIn(drawing: Drawing): ReadonlySet<string> {
     const found = this.hits.flatMap(({ call, object }) => {
-      const drawn = [pillOf(call), spotOf(object)].filter(spot => spot !== undefined);
-      return drawn.length ? drawn : (earlier ?? []);
+      const drawn = [drawing.pillOf(call), drawing.spotOf(object)].filter(spot => spot !== undefined);
+      const row = this._view?.model.calls.get(call);
+      return drawn.length ? drawn : ((row && boxOfHidden(drawing, row)) ?? []);
     });
     return new Set(found.map(spot => spot.key));
   }
