@@ -201,8 +201,11 @@ _Gap = tuple[str, ...]
 
 
 def _gaps(table: _Table, window: Sequence[str]) -> dict[str, _Gap]:
-    """Return the gaps, by each call in them and by the next drawn call of their branch, else by the
-    branch: on another one than the shown one ("") they have a box only for what is taken of them."""
+    """Return the gaps, by each call in them, and by the next drawn call of their branch.
+
+    Without such a call a gap is found by its branch: on another one than the shown one ("") it has
+    a box only where a drawn call takes what it made.
+    """
     drawn, following, hidden = {*window}, dict[str, str](), defaultdict[str, list[str]](list)
     for key, call in reversed(table.calls.items()):
         if key in drawn:
