@@ -69,8 +69,8 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "", page: int = 0) -> 
 def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
     """Return rows with the drawing of the newest calls, if they have none: one for each width of a
     page, but those that are equal."""
-    drawings = (graph_row(rows, page=page) for page in pages * (not rows.graph))
-    return replace(rows, graph=rows.graph or (*dict.fromkeys(drawings),))
+    drawings = dict.fromkeys(graph_row(rows, page=page) for page in pages) if not rows.graph else ()
+    return replace(rows, graph=rows.graph or (*drawings,))
 
 
 def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:

@@ -18,7 +18,7 @@ from .graphviz_engine import layout
 
 LABEL, MARGIN, BELOW = 14, 12, 8
 """Pixels: the height of an edge's label, around a drawing, and below a heading."""
-SMALL = 10.5
+SMALL = 11
 """Pixels of the type of all texts but names and pills."""
 REFERENCE = 26
 """Pixels of the height of a reference."""

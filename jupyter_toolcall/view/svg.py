@@ -15,12 +15,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from ..core.text import aligned_lines, printable, short_numbers, visible_text
+from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
 from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
+from .previews import LINES, SIGNS
 from .text_summary import counts_line, last_lines, summary_line
 
 INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#6b6b6b", "#949494", "#f4f4f4"
@@ -37,8 +38,6 @@ LEAST_WIDTH, LETTER, TITLE = 640, 6.1, 22
 """Pixels: the picture's width, a letter of the lines below it, and the height of its title."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
-ROWS, COLUMNS, SIGNS = 4, 2, 17
-"""Lines of text in a box, columns of a table, and characters of a line."""
 SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
 """Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
 panel and for the saved picture.
@@ -228,7 +227,7 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
         yield _strokes(glyph or SHAPES["glyphs"][name], at, ink, 1.3)
     else:
         # Short texts are larger.
-        size = 11 if len(lines) < ROWS and max(map(len, lines)) <= 14 else 9
+        size = 11 if len(lines) < LINES and max(map(len, lines)) <= 14 else 9
         top = y + size * (0.35 - 1.25 * (len(lines) - 1) / 2)
         for number, line in enumerate(lines):
             yield _text(x - ACROSS, top + 1.25 * size * number, line), _code(size, ink)
@@ -236,18 +235,10 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
 
 def _lines(view: Preview) -> list[str]:
     """Return the first rows of a table, or the fields or the text of an object, as short lines."""
-    if view.columns:
-        # In a forged file rows may be short.
-        columns = view.in_box[:COLUMNS] or range(COLUMNS)
-        rows = [view.columns, *view.cells][:ROWS]
-        cells = [[printable(row[n]) for n in columns if 0 <= n < len(row)] for row in rows]
-        needed = [max(map(len, column)) for column in zip(*cells, strict=False)]
-        room = SIGNS - 2 * (len(needed) - 1)
-        # A column has what another one does not need.
-        wide = [max(room // len(needed), room - sum(needed) + width) for width in needed]
-        shown = [[*map(short_numbers, row, wide)] for row in cells]
-        return aligned_lines(shown, range(COLUMNS))
-    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
+    if view.lines:
+        # In a forged file there may be more of them, and longer ones.
+        return [printable(line)[:SIGNS] for line in (*view.lines[:LINES], view.others) if line]
+    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:LINES]]
     if len(fields) > 1:
         return [short_numbers(line, SIGNS) for line in fields]
     text = fields[0] if fields else visible_text(view.text)
@@ -255,7 +246,7 @@ def _lines(view: Preview) -> list[str]:
         return []
     # A line may end after such a sign, too. A long word is cut.
     words = re.sub(r"([,;:=(])(?=\S)", r"\1 ", text)
-    lines = wrap(words, SIGNS, break_long_words=False, max_lines=ROWS, placeholder="…")
+    lines = wrap(words, SIGNS, break_long_words=False, max_lines=LINES, placeholder="…")
     return [short_numbers(line, SIGNS) for line in lines]
 
 

@@ -105,25 +105,18 @@ def table(count: int, preview: Preview) -> Rows:
     return Rows((SessionRow(says="Finished"),), tuple(calls), tuple(objects))
 
 
-def test_empty_cells_keep_their_place_and_long_numbers_are_shortened_in_the_picture() -> None:
-    cells = (("", "3.0666666666"), ("", ""), ("ada", "1.5"))
-    _, picture = drawn(table(2, Preview(columns=("name", "price"), cells=cells)))
-    [text] = (text for text in picture.iter(f"{SVG}text") if "…" in (text.text or ""))
-    assert text.text == "      3.0666…"
-    assert "preserve" in text.attrib.values()
-
-
-def test_a_column_in_a_box_is_as_wide_as_the_other_one_leaves_room_for() -> None:
-    view = Preview(columns=("note", "order_date"), cells=(("", "2026-01-01"), ("late", "x" * 20)))
-    _, picture = drawn(table(2, view))
-    lines = [text.text for text in picture.iter(f"{SVG}text")]
-    assert {"note  order_date", "      2026-01-01", "late  xxxxxxxxxx…"} <= {*lines}
+def test_the_lines_of_a_table_keep_their_columns_and_the_others_are_counted_below() -> None:
+    lines = ("name  price", "      3.066…", "ada   1.5")
+    _, picture = drawn(table(2, Preview(lines=lines, others="+ 2 columns")))
+    texts = {text.text: text for text in picture.iter(f"{SVG}text")}
+    assert {*lines, "+ 2 columns"} <= texts.keys()
+    assert "preserve" in texts[lines[1]].attrib.values()
 
 
 @pytest.mark.parametrize("count", [3, 60, 2_000])
 def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
-    cells = (("ada", "1"), ("bob", "2"), ("eve", "3"))
-    shown = table(count, Preview(caption="30 × 3", columns=("name", "price"), cells=cells))
+    cells = ("ada   1", "bob   2", "eve   3")
+    shown = table(count, Preview(caption="30 × 3", lines=("name  price", *cells)))
     image = table(count, Preview(image=f"data:image/png;base64,{'A' * 4_000}"))
     for rows in (shown, image):
         assert len(svg(rows).encode()) < 100_000
@@ -165,7 +158,7 @@ def test_no_text_becomes_markup_or_hides_in_a_picture(name: str, caption: str, r
     taken = ObjectRow("o", name, name, role="input", label=caption, saved=caption, preview=shown)
     uses = (Use(name, "o"), Use(caption, "p"))
     call = CallRow("c", "c", name, 1, 1, "failed", uses=uses, result=result)
-    other = replace(taken, id="p", preview=replace(shown, columns=(name,), cells=((caption,),)))
+    other = replace(taken, id="p", preview=replace(shown, lines=(name, caption), others=result))
     graph, picture = drawn(Rows(calls=(call,), objects=(taken, other)))
     assert not graph.error
     tags = {element.tag.removeprefix(SVG) for element in picture.iter()}

@@ -4,7 +4,7 @@ import type { Box, Spot } from './drawing';
 
 const MARGIN = 300;
 /** The smallest scale at which a whole drawing is shown by default. */
-const LEAST = 0.8;
+const LEAST = 0.92;
 /** The smallest scale at which a part of a drawing is shown by default. */
 export const LEAST_PART = 0.5;
 const SMALLEST = 0.05;
@@ -16,7 +16,7 @@ const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
 /** The scale below which a node has a short text alone. */
-const ZOOMED_OUT = 0.6;
+const ZOOMED_OUT = 0.8;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
