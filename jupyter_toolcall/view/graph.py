@@ -29,6 +29,8 @@ BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
 """Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
 PAGES = (PAGE, 450, 1_200)
 """The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
+WIDEST_PAGE = 2 * PAGES[-1]
+"""The width of rows of a large drawing that is shown as a whole."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16

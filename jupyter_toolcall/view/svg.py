@@ -22,7 +22,7 @@ from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .previews import LINES, SIGNS
-from .text_summary import counts_line, last_lines, summary_line
+from .text_summary import last_lines, summary_line, title_line
 
 INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#6b6b6b", "#949494", "#f4f4f4"
 DASHES = "4 3"
@@ -56,13 +56,15 @@ def svg(rows: Rows) -> str:
     graph = with_graph(rows).graph[0]
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
-    # How many calls and branches there are stands above the drawing, at negative heights.
-    title, foot = counts_line(rows), _foot(rows, width)
+    # The title stands above the drawing, at negative heights.
+    title, summary = title_line(rows), summary_line(rows)
+    foot = wrap(summary, int((width - 32) / LETTER), max_lines=3, placeholder=" …")
     height = TITLE + bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
     listed = ((_text(16, 30 + 18 * n, line), _code(11, INK)) for n, line in enumerate(lines))
     parts = [
-        _element("title", title),
+        _element("title", escape(f"Object lineage: {title}", quote=False)),
+        _element("desc", escape(summary, quote=False)),
         _element("rect", x=0.5, y=0.5 - TITLE, **sheet),
         _text(12, -6, title, text_anchor="start", font_size=BOLD, font_weight="600"),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
@@ -73,17 +75,11 @@ def svg(rows: Rows) -> str:
         *(_drawn(rows, graph) if graph.nodes else _grouped(listed)),
     ]
     size = {"viewBox": f"0 {-TITLE} {width:g} {height:g}", "width": width, "height": height}
-    about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}", "fill": INK}
+    about = {"role": "img", "fill": INK}
     texts = {"font_family": SANS, "font_size": 11, "text_anchor": "middle"}
     ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
     style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **ends}
     return _element("svg", "\n", "\n".join(parts), "\n", **style) + "\n"
-
-
-def _foot(rows: Rows, width: float) -> list[str]:
-    """Return the lines below the drawing: how the session ended, and what a person changed."""
-    letters = int((width - 32) / LETTER)
-    return wrap(summary_line(rows), letters, max_lines=3, placeholder=" …")
 
 
 def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:

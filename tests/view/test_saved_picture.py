@@ -42,11 +42,23 @@ def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_chan
     assert output() == output()
 
 
-def test_the_picture_has_a_heading_above_the_drawing_that_counts_calls_and_branches() -> None:
-    session = branching_session(5, 8, branches=3)
-    picture, said = drawn(all_rows(session.cursor, ""))[1], "8 calls, 3 branches"
-    assert [picture.findtext(f"{SVG}{tag}") for tag in ("title", "text")] == [said, said]
-    assert float(picture[2].get("y", 0)) < 0
+def test_the_picture_has_a_title_above_the_drawing_and_a_description_for_readers() -> None:
+    rows = all_rows(branching_session(5, 8, branches=3).cursor, "books")
+    prompt = next(row for row in rows.messages if row.role == "user")
+    asked = replace(prompt, text=f"  Mend <the> {'books ' * 20}\nand more")
+    titles = {
+        f"Mend <the> {('books ' * 20)[:48]}… · 8 calls, 3 branches": replace(
+            rows, messages=(asked,)
+        ),
+        "books · 8 calls, 3 branches": replace(rows, messages=()),
+        "8 calls, 3 branches": replace(rows, messages=(), session=()),
+    }
+    for title, shown in titles.items():
+        picture = drawn(shown)[1]
+        assert picture.findtext(f"{SVG}title") == f"Object lineage: {title}"
+        assert picture.findtext(f"{SVG}text") == title
+        assert float(picture[3].get("y", 0)) < 0
+        assert "3 branches" in (picture.findtext(f"{SVG}desc") or "")
 
 
 Box = tuple[str, float, float, float, float]
@@ -84,7 +96,7 @@ def test_no_box_pill_or_label_lies_on_another(seed: int) -> None:
     assert not graph.error
     assert len(boxes(picture)) >= len(graph.nodes)
     assert overlaps(picture) == []
-    sheet = picture[1]
+    sheet = picture[2]
     width, height = float(sheet.get("width", 0)), float(sheet.get("height", 0))
     assert all(left > 0 and right < width for _, left, _, right, _ in boxes(picture))
     # Above the drawing is the title, so that no flag touches the edge.
@@ -162,7 +174,7 @@ def test_no_text_becomes_markup_or_hides_in_a_picture(name: str, caption: str, r
     graph, picture = drawn(Rows(calls=(call,), objects=(taken, other)))
     assert not graph.error
     tags = {element.tag.removeprefix(SVG) for element in picture.iter()}
-    assert tags <= {"svg", "g", "rect", "path", "text", "image", "title"}
+    assert tags <= {"svg", "g", "rect", "path", "text", "image", "title", "desc"}
     assert not [c for c in "".join(picture.itertext()) if not (c.isprintable() or c in "\n\u200d")]
 
 
