@@ -29,6 +29,8 @@ BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
 """Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
 PAGES = (PAGE, 450, 1_200)
 """The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
+WIDEST_PAGE = 2 * PAGES[-1]
+"""The width of rows of a large drawing that is shown as a whole."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
@@ -69,8 +71,8 @@ def graph_row(rows: Rows, until: int = 0, selected: str = "", page: int = 0) -> 
 def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
     """Return rows with the drawing of the newest calls, if they have none: one for each width of a
     page, but those that are equal."""
-    drawings = (graph_row(rows, page=page) for page in pages * (not rows.graph))
-    return replace(rows, graph=rows.graph or (*dict.fromkeys(drawings),))
+    drawings = dict.fromkeys(graph_row(rows, page=page) for page in pages) if not rows.graph else ()
+    return replace(rows, graph=rows.graph or (*drawings,))
 
 
 def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:

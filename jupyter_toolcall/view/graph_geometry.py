@@ -18,7 +18,7 @@ from .graphviz_engine import layout
 
 LABEL, MARGIN, BELOW = 14, 12, 8
 """Pixels: the height of an edge's label, around a drawing, and below a heading."""
-SMALL = 10.5
+SMALL = 11
 """Pixels of the type of all texts but names and pills."""
 REFERENCE = 26
 """Pixels of the height of a reference."""
@@ -94,7 +94,8 @@ class _Row:
     widths: Mapping[int, float]
     """Of the columns, with the references and the labels of edges in them."""
     lines: list[list[int]]
-    """Calls that neither take nor make an object: they stand below the others, in lines."""
+    """Calls that neither take nor make an object, and objects that no call takes or makes: they
+    stand below the others, in lines."""
 
     @property
     def width(self) -> float:
@@ -198,52 +199,48 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
             row, has_calls = longer, True
             elsewhere |= row.column.keys()
         if branch == "":
-            at = max(row.widths, default=-1)
-            longer = row.with_nodes((n, at + 1, width_of[n]) for n in outputs)
-            has_room = longer.width <= page
-            row = longer if has_room else row.with_nodes((n, at, width_of[n]) for n in outputs)
-            for unused in (n for n in boxes if n not in row.column and not results[n]):
-                in_lines(row, unused)
+            at = max(row.widths, default=-1) + 1
+            longer = row.with_nodes((n, at, width_of[n]) for n in outputs)
+            if longer.width > page:
+                longer = row.with_nodes((n, at - 1, width_of[n]) for n in outputs)
+            row = longer if at else row
+            for n in (n for n in boxes if n not in row.column and not results[n]):
+                in_lines(row, n)
         if row.column or row.lines:
             yield branch, row
         row = _Row({}, {}, [])
 
 
 def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
-    """Return a row without its lines of calls, or such a line, with a reference for each object of
+    """Return a row without its lines, or such a line, with a reference for each object of
     another row, and the lines that nobody sees."""
-    nodes, place = list[GraphNode](), dict[int, int]()
-    references: dict[tuple[int, int], int] = {}
+    nodes, place, column = list[GraphNode](), dict[tuple[int, int], int](), row.column
     sources = {edge.tail for edge in graph.edges} - {edge.head for edge in graph.edges}
     sources = {n for n in sources if graph.nodes[n].kind == "object"}
+
+    def key(edge: GraphEdge) -> tuple[int, int]:
+        # Calls in one column share a reference. Calls in several columns do not: Graphviz would
+        # move them, to keep the lines from the reference short.
+        return edge.tail, -1 if edge.tail in column else column[edge.head]
+
+    edges = [edge for edge in graph.edges if edge.head in column]
     # What no call made stands with the first call that takes it, in the order of its arguments.
-    for n in sorted(row.column.keys() - sources):
-        for edge in (edge for edge in graph.edges if edge.head == n):
-            original = graph.nodes[edge.tail]
-            if edge.tail in row.column:
-                if edge.tail in sources and edge.tail not in place:
-                    place[edge.tail] = len(nodes)
-                    nodes.append(original)
-                continue
-            # Calls in one column share a reference. Calls in several columns do not: Graphviz would
-            # move them, to keep the lines from the reference short.
-            at = references.setdefault((edge.tail, row.column[n]), len(nodes))
-            if at == len(nodes):
-                nodes.append(_reference(original))
-            nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
-        place[n] = len(nodes)
+    for n in sorted(column.keys() - sources):
+        for edge in edges:
+            if edge.head == n and (edge.tail in sources or edge.tail not in column):
+                original = graph.nodes[edge.tail]
+                at = place.setdefault(key(edge), len(nodes))
+                if at == len(nodes):
+                    nodes.append(original if edge.tail in column else _reference(original))
+                nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
+        place[n, -1] = len(nodes)
         nodes.append(graph.nodes[n])
-    edges = list[GraphEdge]()
-    for edge in graph.edges:
-        tail = references.get((edge.tail, row.column.get(edge.head, -1)), place.get(edge.tail, -1))
-        if edge.head in place and tail >= 0:
-            edges.append(replace(edge, tail=tail, head=place[edge.head]))
+    edges = [replace(e, tail=place[key(e)], head=place[e.head, -1]) for e in edges]
     # Outputs stand behind the last node where they have a column of their own, and else below it.
-    outputs = [n for n in row.column if graph.nodes[n].is_unsaved_output]
-    others = row.column.keys() - outputs
-    end = max((row.column[n] for n in others), default=-1)
-    hidden = [(place[max(others)], place[n]) for n in outputs if -1 < end < row.column[n]]
-    hidden += pairwise(range(len(nodes))) if not edges and not outputs else ()
+    outputs = [n for n in column if graph.nodes[n].is_unsaved_output]
+    last = max((column[n], n) for n in column if n not in outputs or not edges)
+    behind = [(place[last[1], -1], place[n, -1]) for n in outputs if column[n] > last[0]]
+    hidden = behind if edges else [*pairwise(range(len(nodes)))]
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges)), hidden
 
 
@@ -280,7 +277,7 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
-    yield f"{{rank=sink {' '.join(last)}}}"
+    yield f"{{rank=sink {' '.join(last)}}}" if tails else ""
     yield from (f"{before} -> {n} [style=invis]" for before, n in hidden)
 
 

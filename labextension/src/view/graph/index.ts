@@ -64,7 +64,7 @@ export class Graph {
     zoom: by => this._camera.zoom(by),
     fit: () => {
       this._camera.fit(this._extent());
-      this._isWide ||= this._camera.isZoomedOut;
+      this._isWide ||= this._camera.isTooHigh;
       this._repaint();
     },
     menuEntries: () => this._menuEntries()
