@@ -14,6 +14,7 @@ from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
 from ..core.recorded_data import replace
 from ..core.rows import Text
+from ..core.state import kind_in
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import BranchRow, CallRow, ObjectRow
@@ -53,15 +54,19 @@ def _state(status: Status) -> NodeState:
     return status
 
 
-def graph_row(rows: Rows, until: int = 0, selected: str = "", page: int = 0) -> GraphRow:
+def graph_row(
+    rows: Rows, until: int = 0, selected: str = "", page: int = 0, compact: bool = False
+) -> GraphRow:
     """Return the drawing of a session with places, or why there is none.
 
     Args:
         until: The number of the last call to draw; 0 is the newest.
         selected: The id of the row of an object or call whose ancestors are drawn too.
         page: Pixels of the width of a row; 0 for a usual width.
+        compact: Whether objects are drawn by their names alone.
     """
     graph = drawing(rows, until, selected)
+    graph = _compact(graph) if compact else graph
     try:
         return _in_rows(graph, rows, page) if graph.nodes else graph
     except LayoutError as error:
@@ -314,6 +319,21 @@ def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
         flag=row.name if row.role == "output" else row.saved,
         input=row.role == "input",
     )
+
+
+def _compact(graph: GraphRow) -> GraphRow:
+    """Return a drawing whose boxes are as high as pills; objects of one type have their numbers."""
+    labels = (node.label for node in graph.nodes if node.kind == "object")
+    kinds = {kind_in(label) for label in labels if "#" in label}
+    prefix = kinds.pop() if len(kinds) == 1 else ""
+
+    def small(node: GraphNode) -> GraphNode:
+        label = node.label.removeprefix(prefix) if node.kind == "object" else node.label
+        width = even(text_width(label, BOLD) + 16)
+        return replace(node, width=width, height=PILL, label=label, detail="")
+
+    nodes = (node if node.kind == "call" else small(node) for node in graph.nodes)
+    return replace(graph, nodes=(*nodes,))
 
 
 def _detail(row: ObjectRow) -> Text:

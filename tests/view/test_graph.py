@@ -13,7 +13,7 @@ from jupyter_toolcall.core.text import printable
 from jupyter_toolcall.view import graphviz_engine
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Use
-from jupyter_toolcall.view.graph import ANCESTORS, BOX, MOST, PACE, PAGE, drawing, graph_row
+from jupyter_toolcall.view.graph import ANCESTORS, BOX, MOST, PACE, PAGE, PILL, drawing, graph_row
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
 from jupyter_toolcall.view.view_rows import all_rows
@@ -157,6 +157,17 @@ def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
     labels = [node.label for node in graph.nodes if node.kind == "earlier"]
     assert labels == ["40 earlier calls"]
     assert {("A#2", "40 earlier calls"), ("40 earlier calls", "A#42")} <= joined
+
+
+def test_a_compact_drawing_has_the_whole_text_of_each_call_and_the_names_of_objects() -> None:
+    drawings = [graph_row(chain(40), compact=compact) for compact in (False, True)]
+    calls = [[n.label for n in graph.nodes if n.kind == "call"] for graph in drawings]
+    assert calls[0] == calls[1]
+    assert [n.label for n in drawings[1].nodes if n.kind == "object"] == [
+        f"#{number}" for number in range(1, 42)
+    ]
+    assert max(node.height for node in drawings[1].nodes) == PILL
+    assert drawings[1].height < drawings[0].height / 3
 
 
 def test_a_window_ends_where_the_person_wants_it_to() -> None:

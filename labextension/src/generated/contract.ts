@@ -218,7 +218,7 @@ export interface Commands {
   checkout: { branch: string };
   compare: { left?: string; right?: string; on?: boolean };
   draft: { calls: readonly Written[]; anyway?: boolean; send?: boolean; text?: string };
-  draw_graph: { until?: number; selected?: string; page?: number };
+  draw_graph: { until?: number; selected?: string; page?: number; compact?: boolean };
   edit: ShownCall & { arguments: Readonly<Record<string, unknown>>; reason?: string; left_out?: readonly string[] };
   edit_rule: { number: number; name: string; edit: RuleParts; save?: boolean };
   export: { to: string };

@@ -17,8 +17,6 @@ const AHEAD = 0.7;
 const GLIDE_MS = 250;
 /** The scale below which a node has a short text alone. */
 const ZOOMED_OUT = 0.8;
-/** The scale of a whole drawing below which its rows are too narrow for its height. */
-const TOO_HIGH = 0.6;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -123,8 +121,8 @@ export class Camera {
     this._show(box, this._scale);
   }
 
-  get isTooHigh(): boolean {
-    return this._scale < TOO_HIGH;
+  get isZoomedOut(): boolean {
+    return this._scale < ZOOMED_OUT;
   }
 
   /** Sets the width and the height for a drawing, up to a maximum. */

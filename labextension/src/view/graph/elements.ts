@@ -35,6 +35,8 @@ export interface Scene {
 
 /** The width of an icon on a pill, the room before the first one, and what lines of text leave free in a box, in pixels. */
 const [MARK, BEFORE, GAP] = [17, 10, 8];
+/** The height of a box with more in it than a name. */
+const LEAST_BOX = 40;
 /** The width of a letter of a short text at most. */
 const SHORT = 15;
 
@@ -63,6 +65,7 @@ const lineOf = (look: string, text: string, y: number, { width }: Spot['node']):
 const FLAG = 'M-3.5 5.5v-11h8l-2 3.5 2 3.5h-8';
 
 function boxParts({ node, object }: Spot): SVGElement[] {
+  if (node.height < LEAST_BOX) return [lineOf('name', node.label, 4, node)];
   const content = object ? [s('g', { transform: 'translate(0 -16)' }, inside(object, node.state))] : [];
   return [...content, lineOf('name', node.label, 19, node), ...(node.detail ? [lineOf('state', node.detail, 33, node)] : [])];
 }

@@ -61,10 +61,10 @@ export class Graph {
   private readonly _toolbar = new Toolbar({
     search: () => this._openSearch(true),
     lineage: () => this._showLineage(!this._hasLineage),
-    zoom: by => this._camera.zoom(by),
+    zoom: by => this._zoom(by),
     fit: () => {
       this._camera.fit(this._extent());
-      this._isWide ||= this._camera.isTooHigh;
+      this._isCompact ||= this._camera.isZoomedOut;
       this._repaint();
     },
     menuEntries: () => this._menuEntries()
@@ -87,9 +87,9 @@ export class Graph {
   private _chosenBefore: Spot | undefined;
   private _chosenSize = '';
   /** The part that the kernel was asked for last. */
-  private _asked = `0  ${PAGE}`;
-  /** The rows are wider than the canvas, so that the whole drawing is larger. */
-  private _isWide = false;
+  private _asked = JSON.stringify({ until: 0, selected: '', page: PAGE, compact: false });
+  /** Objects are drawn by their names alone, so that the whole drawing can be read. */
+  private _isCompact = false;
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
   /** They have moved the pointer in it: one that rests where the panel appears holds nothing. */
@@ -133,7 +133,7 @@ export class Graph {
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
   *painting(state: ViewState, most = TALL): Generator<void, void> {
     const { graphs } = state.model;
-    const room = (this._size().width * (this._isWide ? 2 : 1)) / READABLE;
+    const room = this._size().width / READABLE;
     const graph = graphs.findLast(({ width }) => width <= room) ?? graphs[0] ?? state.model.graph;
     const next = { ...state, model: { ...state.model, graph } };
     this._view = next;
@@ -214,17 +214,24 @@ export class Graph {
   /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
   release(): void {
     this._isReleased = true;
-    this._isWide = false;
+    this._isCompact = false;
     this._camera.follow();
+  }
+
+  /** Zooms; into a drawing of names, what is in the objects is shown again. */
+  private _zoom(by: number): void {
+    if (by < 1 || !this._isCompact) return this._camera.zoom(by);
+    this.release();
+    this._repaint();
   }
 
   /** Asks the kernel for rows of the canvas's width, and for another part of a long session: an earlier one, or what the chosen row came from. */
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
-    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) * (this._isWide ? 2 : 1) : PAGE;
-    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page };
-    const asked = Object.values(wanted).join(' ');
+    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) : PAGE;
+    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._isCompact };
+    const asked = JSON.stringify(wanted);
     if (!next.live || asked === this._asked) return;
     this._asked = asked;
     this._acts.request({ type: 'draw_graph', ...wanted });
@@ -442,7 +449,7 @@ export class Graph {
   private _handleCanvasKey(event: KeyboardEvent): void {
     const spot = this._spotAt(event);
     if (event.key === 'Escape') this._escape();
-    else if (event.key === '+' || event.key === '-') this._camera.zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
+    else if (event.key === '+' || event.key === '-') this._zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
     else if (event.key === '0') this._camera.fit(this._extent());
     else if (!spot || !this._view) return;
     else if ((event.key === 'Enter' && !event.shiftKey) || event.key === ' ') this._chooseSpot(spot);
