@@ -104,7 +104,7 @@ export class Search implements SearchedCalls {
 
   setOpen(on: boolean): void {
     this.isOpen = on;
-    if (!on) [this._query, this.hits] = [NO_QUERY, []];
+    if (!on) this._query = NO_QUERY;
     this._actions.repaint();
     if (on) focusInPlace(this._field);
   }
@@ -116,7 +116,7 @@ export class Search implements SearchedCalls {
     this.element.classList.toggle('fixed', always);
     this.usual = isHidden ? NOTHING_USUAL : this._computeUsual(next);
     yield;
-    if (this._query !== NO_QUERY) this.hits = yield* searchHits(next, this._query.text, this._query.kind, this.usual);
+    this.hits = this._query === NO_QUERY ? [] : yield* searchHits(next, this._query.text, this._query.kind, this.usual);
     this.kindCounts = isHidden ? NO_COUNTS : countKinds(next.calls, this.usual);
     if (!isHidden) this._paint(next);
   }
