@@ -9,7 +9,7 @@ import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
-import { Camera, LEAST_PART } from './camera';
+import { Camera, LEAST, LEAST_PART } from './camera';
 import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
@@ -32,8 +32,6 @@ const [EMPTY, EDGE] = [64, 12];
 const NEAR = 30;
 /** The width of rows that the kernel draws unasked, the steps in which it follows that of the canvas, and the least, in pixels. */
 const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
-/** Of the drawings of a saved copy the widest is shown whose texts are large enough at this scale. */
-const READABLE = 0.95;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -132,11 +130,9 @@ export class Graph {
 
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
   *painting(state: ViewState, most = TALL): Generator<void, void> {
-    const { graphs } = state.model;
-    const room = (this._size().width * (this._isWide ? 2 : 1)) / READABLE;
-    const graph = graphs.findLast(({ width }) => width <= room) ?? graphs[0] ?? state.model.graph;
-    const next = { ...state, model: { ...state.model, graph } };
-    this._view = next;
+    const room = (this._size().width * (this._isWide ? 2 : 1)) / LEAST;
+    const graph = state.model.graphs.findLast(({ width }) => width <= room) ?? state.model.graph;
+    const next = (this._view = { ...state, model: { ...state.model, graph } });
     this._askForPart(next);
     const before = this._shownGraph;
     this._drawing = this._calmDrawing(next);
