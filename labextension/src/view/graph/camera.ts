@@ -3,8 +3,8 @@ import { listen } from '../dom';
 import type { Box, Spot } from './drawing';
 
 const MARGIN = 300;
-/** The smallest scale at which a whole drawing is shown by default. */
-const LEAST = 0.92;
+/** The smallest scale at which a whole drawing is shown by default: its names have 11 pixels. */
+export const LEAST = 0.92;
 /** The smallest scale at which a part of a drawing is shown by default. */
 export const LEAST_PART = 0.5;
 const SMALLEST = 0.05;

@@ -9,7 +9,7 @@ import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
-import { Camera, LEAST_PART } from './camera';
+import { Camera, LEAST, LEAST_PART } from './camera';
 import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
@@ -32,8 +32,6 @@ const [EMPTY, EDGE] = [64, 12];
 const NEAR = 30;
 /** The width of rows that the kernel draws unasked, the steps in which it follows that of the canvas, and the least, in pixels. */
 const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
-/** Of the drawings of a saved copy the widest is shown whose texts are large enough at this scale. */
-const READABLE = 0.95;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -86,6 +84,7 @@ export class Graph {
   /** The spot that was chosen at the last drawing, and the size of the canvas then. */
   private _chosenBefore: Spot | undefined;
   private _chosenSize = '';
+  private _chosenBranch = '';
   /** The part that the kernel was asked for last. */
   private _asked = JSON.stringify({ until: 0, selected: '', page: PAGE, compact: false });
   /** Objects are drawn by their names alone, so that the whole drawing can be read. */
@@ -132,11 +131,10 @@ export class Graph {
 
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
   *painting(state: ViewState, most = TALL): Generator<void, void> {
-    const { graphs } = state.model;
-    const room = this._size().width / READABLE;
-    const graph = graphs.findLast(({ width }) => width <= room) ?? graphs[0] ?? state.model.graph;
-    const next = { ...state, model: { ...state.model, graph } };
-    this._view = next;
+    // Of the drawings in a page without a kernel, the widest one is the most readable as a whole.
+    const room = (this._size().width * (this._isCompact ? 2 : 1)) / LEAST;
+    const graph = state.model.graphs.findLast(({ width }) => width <= room) ?? state.model.graph;
+    const next = (this._view = { ...state, model: { ...state.model, graph } });
     this._askForPart(next);
     const before = this._shownGraph;
     this._drawing = this._calmDrawing(next);
@@ -185,7 +183,10 @@ export class Graph {
     const isWaiting = next.waitingCall?.id === next.chosen.call;
     const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : null;
     // In another size, and on another branch, the view is chosen anew.
-    const [before, size] = [this._chosenBefore, `${most} ${this._width} ${currentBranch(next.model)?.name ?? ''}`];
+    const [before, branch] = [this._chosenBefore, currentBranch(next.model)?.id ?? ''];
+    if (branch !== this._chosenBranch && !this._camera.isFitted) this._camera.follow();
+    this._chosenBranch = branch;
+    const size = `${most} ${this._width} ${branch}`;
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
     if (this._camera.isFitted) this._camera.fit(extent);
     else if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
