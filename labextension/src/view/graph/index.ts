@@ -183,7 +183,7 @@ export class Graph {
     const isWaiting = next.waitingCall?.id === next.chosen.call;
     const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : null;
     // In another size, and on another branch, the view is chosen anew.
-    const [before, branch] = [this._chosenBefore, currentBranch(next.model)?.id ?? ''];
+    const [before, branch] = [this._chosenBefore, currentBranch(next.model)?.name ?? ''];
     if (branch !== this._chosenBranch && !this._camera.isFitted) this._camera.follow();
     this._chosenBranch = branch;
     const size = `${most} ${this._width} ${branch}`;
