@@ -296,6 +296,8 @@ class DrawGraph(Message):
     """The id of the row of an object or a call whose ancestors are drawn too."""
     page: int = 0
     """Pixels of the width of rows; 0 for a usual width."""
+    compact: bool = False
+    """Whether objects are drawn by their names alone."""
 
 
 Look = (

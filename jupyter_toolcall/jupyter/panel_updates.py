@@ -125,7 +125,8 @@ class PanelUpdates:
         views = view.branch_views.values()
         match look:
             case commands.DrawGraph():
-                self._send_delta(view.draw(Window(look.until, look.selected, look.page)))
+                window = Window(look.until, look.selected, look.page, look.compact)
+                self._send_delta(view.draw(window))
             case commands.Compare(on=True):
                 self._compare(_sides(session, look))
             case commands.Compare():

@@ -35,8 +35,11 @@ class Preview(Row):
     """Path data (the attribute `d` of a path) for a 24 by 24 box, drawn in the ink of the theme."""
     html: Annotated[str, Field(max_length=500_000)] = ""
     """Markup of the object's own making: shown in a frame that runs and loads nothing."""
-    in_box: Annotated[tuple[int, ...], Field(max_length=MOST_ENTRIES)] = ()
-    """The positions of the columns that a box of the graph shows; () for the first ones."""
+    lines: Annotated[tuple[str, ...], Field(max_length=MOST_ENTRIES)] = ()
+    """The first rows of a table as a box of the graph shows them: whole columns, one below the
+    other, as far as there is room."""
+    others: Text = ""
+    """How many columns have no room in the box: `+ 3 columns`."""
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
     empty_cells: Annotated[tuple[tuple[str, str], ...], Field(max_length=MOST_ENTRIES)] = ()

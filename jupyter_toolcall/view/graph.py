@@ -6,7 +6,7 @@ the panel, kept as a picture in the notebook, and exported. It is computed from 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +14,7 @@ from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
 from ..core.recorded_data import replace
 from ..core.rows import Text
+from ..core.state import kind_in
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import BranchRow, CallRow, ObjectRow
@@ -27,6 +28,10 @@ LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
 BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
 """Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
+PAGES = (PAGE, 450, 1_200)
+"""The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
+WIDEST_PAGE = 2 * PAGES[-1]
+"""The width of rows of a large drawing that is shown as a whole."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
@@ -49,24 +54,30 @@ def _state(status: Status) -> NodeState:
     return status
 
 
-def graph_row(rows: Rows, until: int = 0, selected: str = "", page: int = 0) -> GraphRow:
+def graph_row(
+    rows: Rows, until: int = 0, selected: str = "", page: int = 0, compact: bool = False
+) -> GraphRow:
     """Return the drawing of a session with places, or why there is none.
 
     Args:
         until: The number of the last call to draw; 0 is the newest.
         selected: The id of the row of an object or call whose ancestors are drawn too.
         page: Pixels of the width of a row; 0 for a usual width.
+        compact: Whether objects are drawn by their names alone.
     """
     graph = drawing(rows, until, selected)
+    graph = _compact(graph) if compact else graph
     try:
         return _in_rows(graph, rows, page) if graph.nodes else graph
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
 
 
-def with_graph(rows: Rows) -> Rows:
-    """Return rows with the drawing of the newest calls, if they have none."""
-    return rows if rows.graph else replace(rows, graph=(graph_row(rows),))
+def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
+    """Return rows with the drawing of the newest calls, if they have none: one for each width of a
+    page, but those that are equal."""
+    drawings = dict.fromkeys(graph_row(rows, page=page) for page in pages) if not rows.graph else ()
+    return replace(rows, graph=rows.graph or (*drawings,))
 
 
 def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
@@ -156,36 +167,81 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     """
     table = _table(rows, until)
     window = _window(table, selected, most)
-    earlier, nodes = len(table.calls) - len(window), dict[str, GraphNode]()
-    if earlier:
-        text = tn("%1 earlier call", "%1 earlier calls", earlier)
-        nodes[""] = GraphNode("earlier", width=BOX[0], height=BOX[1], label=text)
+    gaps, nodes = _gaps(table, window), dict[str, GraphNode]()
 
     def draw(objects: Iterable[ObjectRow]) -> None:
         for row in objects:
             maker = table.calls.get(table.maker[row.id])
             nodes.setdefault(_key(row), _object_node(row, maker))
 
-    # What no call made: inputs are first, in their own order, and outputs that are not saved are
-    # last; also those that no call has taken yet.
+    # What no call made, and no call has taken yet, comes last.
     used_here = {key for call in window for key in table.uses[call]}
     used = {key for uses in table.uses.values() for key in uses}
     unmade = table.objects_by_call.get("", ())
     free = [row for row in unmade if row.id in used_here or not (until or row.id in used)][:most]
-    draw(row for row in free if row.role == "input")
-    for key in window:
-        draw(table.objects[used] for used in table.uses[key])
-        nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
-        draw(table.objects_by_call.get(key, ()))
-    # Objects of calls before these.
-    makers, place = {"", *window}, {key: n for n, key in enumerate(nodes)}
-    objects = [(n, node.row) for n, node in enumerate(nodes.values()) if node.kind == "object"]
-    edges = [GraphEdge(0, n) for n, row in objects if table.maker[row] not in makers]
+    for key in ("", *window):
+        uses = table.uses.get(key, {})
+        # A box of hidden calls stands before the first drawn call that takes what they made.
+        for call in (key, *(table.maker[used] for used in uses)):
+            if gap := gaps.get(call):
+                nodes.setdefault(_gap_key(gap), _gap_node(gap, table))
+        draw(table.objects[used] for used in uses)
+        if key:
+            nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
+            draw(table.objects_by_call.get(key, ()))
+    place = {key: n for n, key in enumerate(nodes)}
+    boxes = [gap for gap in dict.fromkeys(gaps.values()) if _gap_key(gap) in place]
+    edges = [edge for gap in boxes for edge in _gap_edges(table, gap, place)]
     edges += [edge for key in window for edge in _edges(table, key, place)]
     draw(free)
     return GraphRow(
-        nodes=(*nodes.values(),), edges=(*edges,), until=until, earlier=earlier, selected=selected
+        nodes=(*nodes.values(),),
+        edges=(*edges,),
+        until=until,
+        earlier=len(table.calls) - len(window),
+        selected=selected,
     )
+
+
+_Gap = tuple[str, ...]
+"""Calls that follow one another on a branch and are not drawn."""
+
+
+def _gaps(table: _Table, window: Sequence[str]) -> dict[str, _Gap]:
+    """Return the gaps, by each call in them, and by the next drawn call of their branch.
+
+    Without such a call a gap is found by its branch: on another one than the shown one ("") it has
+    a box only where a drawn call takes what it made.
+    """
+    drawn, following, hidden = {*window}, dict[str, str](), defaultdict[str, list[str]](list)
+    for key, call in reversed(table.calls.items()):
+        if key in drawn:
+            following[call.branch] = key
+        else:
+            hidden[following.get(call.branch, call.branch)].append(key)
+    gaps = {end: (*reversed(calls),) for end, calls in hidden.items()}
+    return gaps | {call: gap for gap in gaps.values() for call in gap}
+
+
+def _gap_key(gap: _Gap) -> str:
+    return f"earlier:{gap[-1]}"
+
+
+def _gap_node(gap: _Gap, table: _Table) -> GraphNode:
+    label = tn("%1 earlier call", "%1 earlier calls", len(gap))
+    muted = bool(table.calls[gap[-1]].branch)
+    return GraphNode("earlier", gap[-1], 0, 0, *BOX, label, muted=muted)
+
+
+def _gap_edges(table: _Table, gap: _Gap, place: Mapping[str, int]) -> Iterator[GraphEdge]:
+    """Yield the lines from the drawn objects that hidden calls take, and to those they made."""
+    box, muted = place[_gap_key(gap)], bool(table.calls[gap[-1]].branch)
+    sources = (_key(table.objects[used]) for key in gap for used in table.uses[key])
+    results = (_key(row) for key in gap for row in table.objects_by_call.get(key, ()))
+    ends = [(place.get(key, box), box) for key in sources]
+    ends += [(box, place.get(key, box)) for key in results]
+    # Nothing leads back, where calls of another branch stand between these.
+    yield from (GraphEdge(*pair, muted=muted) for pair in dict.fromkeys(ends) if pair[0] < pair[1])
 
 
 def _window(table: _Table, selected: str, most: int) -> list[str]:
@@ -263,6 +319,21 @@ def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
         flag=row.name if row.role == "output" else row.saved,
         input=row.role == "input",
     )
+
+
+def _compact(graph: GraphRow) -> GraphRow:
+    """Return a drawing whose boxes are as high as pills; objects of one type have their numbers."""
+    labels = (node.label for node in graph.nodes if node.kind == "object")
+    kinds = {kind_in(label) for label in labels if "#" in label}
+    prefix = kinds.pop() if len(kinds) == 1 else ""
+
+    def small(node: GraphNode) -> GraphNode:
+        label = node.label.removeprefix(prefix) if node.kind == "object" else node.label
+        width = even(text_width(label, BOLD) + 16)
+        return replace(node, width=width, height=PILL, label=label, detail="")
+
+    nodes = (node if node.kind == "call" else small(node) for node in graph.nodes)
+    return replace(graph, nodes=(*nodes,))
 
 
 def _detail(row: ObjectRow) -> Text:

@@ -16,9 +16,9 @@ from ..core.recorded_data import replace
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .graphviz_engine import layout
 
-LABEL, MARGIN, BETWEEN = 14, 12, 8
-"""Pixels: the height of an edge's label, around a drawing, and of two margins that are no gap."""
-SMALL = 10.5
+LABEL, MARGIN, BELOW = 14, 12, 8
+"""Pixels: the height of an edge's label, around a drawing, and below a heading."""
+SMALL = 11
 """Pixels of the type of all texts but names and pills."""
 REFERENCE = 26
 """Pixels of the height of a reference."""
@@ -94,7 +94,8 @@ class _Row:
     widths: Mapping[int, float]
     """Of the columns, with the references and the labels of edges in them."""
     lines: list[list[int]]
-    """Calls that neither take nor make an object: they stand below the others, in lines."""
+    """Calls that neither take nor make an object, and objects that no call takes or makes: they
+    stand below the others, in lines."""
 
     @property
     def width(self) -> float:
@@ -129,13 +130,13 @@ def in_rows(
         if (heading := headings.pop(branch, None)) is not None:
             # It is two margins high.
             nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=height + 2 * MARGIN))
-            width, height = max(width, heading.width), height + int(heading.height) + BETWEEN
+            width, height = max(width, heading.width), height + int(heading.height) + BELOW
         lines = [_Row({n: at for at, n in enumerate(line)}, {}, []) for line in row.lines]
         for part in [row] * bool(row.column) + lines:
             drawn, first = placed(*_part(graph, part), height), len(nodes)
             edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in drawn.edges)
             nodes += drawn.nodes
-            width, height = max(width, drawn.width), height + int(drawn.height) - BETWEEN
+            width, height = max(width, drawn.width), height + int(drawn.height)
     # No line is drawn to a reference, but it comes from its object.
     object_at = {node.row: n for n, node in enumerate(nodes) if node.kind == "object"}
     for n, node in enumerate(nodes):
@@ -143,23 +144,21 @@ def in_rows(
             arrow = "\N{DOWNWARDS ARROW}" if nodes[object_at[node.row]].y > node.y else UP
             nodes[n] = replace(node, label=f"{arrow} {node.label}")
             edges.append(GraphEdge(object_at[node.row], n, muted=node.muted))
-    return replace(
-        graph, width=width, height=height + BETWEEN, nodes=tuple(nodes), edges=tuple(edges)
-    )
+    return replace(graph, width=width, height=height, nodes=tuple(nodes), edges=tuple(edges))
 
 
 def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple[str, _Row]]:
     """Yield the rows, each with its branch: a row ends before the call that has no room in it.
 
-    Inputs are in the first row, whoever takes them. Other objects that no drawn call made are in
-    the row of the first call that takes them.
+    Objects that no drawn call made are in the row of the first call that takes them. Inputs that no
+    call takes stand in lines below the rows of the shown branch.
     """
     uses, results = defaultdict[int, list[GraphEdge]](list), defaultdict[int, list[int]](list)
     for edge in graph.edges:
         uses[edge.head].append(edge)
         results[edge.tail].append(edge.head)
     width_of = [node.width for node in graph.nodes]
-    calls = [n for n, node in enumerate(graph.nodes) if node.kind == "call"]
+    calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "earlier")]
     elsewhere = {result for call in calls for result in results[call]}
 
     def nodes_of(row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
@@ -175,18 +174,22 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
         yield call, at, width_of[call]
         yield from ((result, at + 1, width_of[result]) for result in results[call])
 
-    first = [n for n, node in enumerate(graph.nodes) if node.kind in ("object", "earlier")]
-    row = _Row({}, {}, []).with_nodes(
-        (n, 0, width_of[n]) for n in first if not (uses[n] or graph.nodes[n].is_unsaved_output)
-    )
-    elsewhere |= row.column.keys()
+    def in_lines(row: _Row, node: int) -> None:
+        line = row.lines[-1] if row.lines else []
+        is_full = sum(width_of[n] + GAP for n in [*line, node]) + 2 * MARGIN > page
+        if line and not is_full and graph.nodes[line[0]].kind == graph.nodes[node].kind:
+            line.append(node)
+        else:
+            row.lines.append([node])
+
+    boxes = [n for n, node in enumerate(graph.nodes) if node.kind == "object" and not uses[n]]
+    outputs = [n for n in boxes if graph.nodes[n].is_unsaved_output]
+    row = _Row({}, {}, [])
     for branch in dict.fromkeys(("", *branches)):
         has_calls = False
         for call in (n for n in calls if branches[n] == branch):
-            if not (uses[call] or results[call]):
-                line = row.lines[-1] if row.lines else []
-                has_room = sum(width_of[n] + GAP for n in [*line, call]) + 2 * MARGIN <= page
-                row.lines[-1:] = [[*line, call]] if has_room or not line else [line, [call]]
+            if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
+                in_lines(row, call)
                 continue
             longer = row.with_nodes(nodes_of(row, call))
             if has_calls and longer.width > page:
@@ -196,46 +199,48 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
             row, has_calls = longer, True
             elsewhere |= row.column.keys()
         if branch == "":
-            outputs = [n for n in first if graph.nodes[n].is_unsaved_output]
-            at = max(row.widths, default=-1)
-            longer = row.with_nodes((n, at + 1, width_of[n]) for n in outputs)
-            has_room = longer.width <= page
-            row = longer if has_room else row.with_nodes((n, at, width_of[n]) for n in outputs)
+            at = max(row.widths, default=-1) + 1
+            longer = row.with_nodes((n, at, width_of[n]) for n in outputs)
+            if longer.width > page:
+                longer = row.with_nodes((n, at - 1, width_of[n]) for n in outputs)
+            row = longer if at else row
+            for n in (n for n in boxes if n not in row.column and not results[n]):
+                in_lines(row, n)
         if row.column or row.lines:
             yield branch, row
         row = _Row({}, {}, [])
 
 
 def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
-    """Return a row without its lines of calls, or such a line, with a reference for each object of
+    """Return a row without its lines, or such a line, with a reference for each object of
     another row, and the lines that nobody sees."""
-    nodes, place = list[GraphNode](), dict[int, int]()
-    references: dict[tuple[int, int], int] = {}
-    for n in sorted(row.column):
-        for edge in (edge for edge in graph.edges if edge.head == n):
-            original = graph.nodes[edge.tail]
-            # The box of the earlier calls is in the first row alone.
-            if edge.tail in row.column or original.kind != "object":
-                continue
-            # Calls in one column share a reference. Calls in several columns do not: Graphviz would
-            # move them, to keep the lines from the reference short.
-            at = references.setdefault((edge.tail, row.column[n]), len(nodes))
-            if at == len(nodes):
-                nodes.append(_reference(original))
-            nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
-        place[n] = len(nodes)
+    nodes, place, column = list[GraphNode](), dict[tuple[int, int], int](), row.column
+    sources = {edge.tail for edge in graph.edges} - {edge.head for edge in graph.edges}
+    sources = {n for n in sources if graph.nodes[n].kind == "object"}
+
+    def key(edge: GraphEdge) -> tuple[int, int]:
+        # Calls in one column share a reference. Calls in several columns do not: Graphviz would
+        # move them, to keep the lines from the reference short.
+        return edge.tail, -1 if edge.tail in column else column[edge.head]
+
+    edges = [edge for edge in graph.edges if edge.head in column]
+    # What no call made stands with the first call that takes it, in the order of its arguments.
+    for n in sorted(column.keys() - sources):
+        for edge in edges:
+            if edge.head == n and (edge.tail in sources or edge.tail not in column):
+                original = graph.nodes[edge.tail]
+                at = place.setdefault(key(edge), len(nodes))
+                if at == len(nodes):
+                    nodes.append(original if edge.tail in column else _reference(original))
+                nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
+        place[n, -1] = len(nodes)
         nodes.append(graph.nodes[n])
-    edges = list[GraphEdge]()
-    for edge in graph.edges:
-        tail = references.get((edge.tail, row.column.get(edge.head, -1)), place.get(edge.tail, -1))
-        if edge.head in place and tail >= 0:
-            edges.append(replace(edge, tail=tail, head=place[edge.head]))
+    edges = [replace(e, tail=place[key(e)], head=place[e.head, -1]) for e in edges]
     # Outputs stand behind the last node where they have a column of their own, and else below it.
-    outputs = [n for n in row.column if graph.nodes[n].is_unsaved_output]
-    others = row.column.keys() - outputs
-    end = max((row.column[n] for n in others), default=-1)
-    hidden = [(place[max(others)], place[n]) for n in outputs if -1 < end < row.column[n]]
-    hidden += pairwise(range(len(nodes))) if nodes[0].kind == "call" and not edges else ()
+    outputs = [n for n in column if graph.nodes[n].is_unsaved_output]
+    last = max((column[n], n) for n in column if n not in outputs or not edges)
+    behind = [(place[last[1], -1], place[n, -1]) for n in outputs if column[n] > last[0]]
+    hidden = behind if edges else [*pairwise(range(len(nodes)))]
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges)), hidden
 
 
@@ -271,10 +276,8 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
             yield f"label{n} -> {head} [id=after{n} weight={2 * weight}]"
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
-    first = [f"{n}" for n, node in enumerate(graph.nodes) if node.input or node.kind == "earlier"]
-    yield f"{{rank=min {' -> '.join(first)} [style=invis]}}" if first else ""
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
-    yield f"{{rank=sink {' '.join(last)}}}"
+    yield f"{{rank=sink {' '.join(last)}}}" if tails else ""
     yield from (f"{before} -> {n} [style=invis]" for before, n in hidden)
 
 

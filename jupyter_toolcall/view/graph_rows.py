@@ -17,7 +17,7 @@ NodeState = Literal["ran", "waits", "approved", "running", Ended]
 
 
 class GraphNode(Row):
-    """A box (an object, or the earlier calls) or a pill (a call), with a row of its own.
+    """A box (an object, or calls that are not drawn) or a pill (a call), with a row of its own.
 
     A reference is a small box for an object that is drawn in another row of the drawing. The name
     of a branch stands above its rows, where there are several branches.
@@ -25,7 +25,7 @@ class GraphNode(Row):
 
     kind: Literal["object", "call", "earlier", "reference", "branch"] = "object"
     row: str = ""
-    """The id of its ObjectRow, CallRow or BranchRow; "" for the earlier calls."""
+    """The id of its ObjectRow, CallRow or BranchRow; of earlier calls that of the last one."""
     x: float = 0
     """Of its centre, like y."""
     y: float = 0
@@ -85,7 +85,7 @@ class GraphRow(Row):
     until: int = 0
     """The number of the last call that is drawn; 0 is the newest."""
     earlier: int = 0
-    """How many calls before the drawn ones are not drawn."""
+    """How many calls up to there are not drawn."""
     selected: str = ""
     """The id of the row whose ancestors are drawn too."""
     error: Text = ""

@@ -157,7 +157,8 @@ def _changed_columns(view: BranchView, ref: Made, call: CallRecord) -> tuple[str
     if before is None or context.values.remote(before) or context.values.remote(ref):
         return ()
     match change(before, ref, context):
-        case Tables(columns=(_, added), by_column=changed):
+        # A table that lost columns, such as one of groups, is a new one: its keys come first.
+        case Tables(columns=((), added), by_column=changed):
             return (*added, *(column.name for column in changed))
     return ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
@@ -15,7 +15,8 @@ from ..compare.frame_columns import Frame, frame_of
 from ..core.digests import readable_json
 from ..core.interface_text import joined, t, tn
 from ..core.interrupts import attempt
-from ..core.text import shortened_text, visible_text
+from ..core.rows import Text
+from ..core.text import aligned_lines, short_numbers, shortened_text, visible_text
 from ..sources.table_frames import first_rows
 from ..tools.plain_data import describe, well_formed
 from ..tools.table_classes import library_elsewhere, shape_of
@@ -23,9 +24,11 @@ from ..tools.value_display import Shows, glyph, image_address, is_image, reprs
 from ..tools.value_text import StandsForText
 from .contract_rows import Preview
 
-CAPTION, DIGITS, BOX, EMPTY = 24, 24, 2, 40
-"""Characters of a caption, and of a number, which is not cut; columns of a table in a box, and of
-those with empty cells so many."""
+CAPTION, DIGITS, EMPTY = 24, 24, 40
+"""Characters of a caption, and of a number, which is not cut; of columns with empty cells so
+many."""
+LINES, SIGNS = 4, 17
+"""Lines of text in a box, and their characters."""
 COLLECTIONS = (list, tuple, set, frozenset, Mapping)
 _PLAIN_TAG = re.compile(r"<code.*?</code>|&lt;(/?(?:details|summary|br))&gt;", re.DOTALL)
 """A tag without attributes, which Markdown may hold; code is left as it is."""
@@ -74,7 +77,7 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL, first: Columns
     """Return a picture of a value.
 
     `shows` tells what it says of itself. The columns of a table that `first` names, and the last
-    one, which is often new, are in its box, and before the others where there is no room for all.
+    one, which is often new, are the first in its box, and also here where there is no room for all.
     """
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
@@ -173,22 +176,42 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     place = {name: n for n, name in enumerate(shown)}
     by_place = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))
     order = by_place[: room.columns] if is_wide else range(wide)
-    texts = ([_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order)
+    names = {n: _cell(frame.names[n], room.cell + 2) for n in order}
+    texts = {n: [_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order}
     empty, parts = _empty_cells(frame), list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
     if is_wide:
         parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
+    lines, others = _lines_in_box([[names[n], *texts[n]] for n in by_place[: len(names)]], wide)
     return Preview(
         # A small picture has no room for words.
         text="" if room is SMALL else joined(", ", parts),
-        columns=tuple(_cell(frame.names[n], room.cell + 2) for n in order),
-        cells=tuple(zip(*texts, strict=True)),
+        columns=(*names.values(),),
+        cells=tuple(zip(*texts.values(), strict=True)),
         more=bool(parts),
-        in_box=tuple(by_place[:BOX]) if first and not is_wide else (),
+        lines=lines,
+        others=others,
         empty_cells=empty[:EMPTY],
         empty_columns=len(empty),
     )
+
+
+def _lines_in_box(columns: Iterable[Sequence[str]], wide: int) -> tuple[tuple[str, ...], Text]:
+    """Return the first rows of a table, with as many whole columns as a box has room for, and how
+    many of all others there are."""
+    shown, room = list[list[str]](), SIGNS
+    for column in columns:
+        texts = [short_numbers(text, SIGNS) for text in column[:LINES]]
+        width = max(map(len, texts))
+        if shown and width > room:
+            break
+        shown.append(texts)
+        room -= width + 2
+    others = wide - len(shown)
+    rows = [*zip(*shown, strict=True)][: LINES - (others > 0)]
+    note = tn("+ %1 column", "+ %1 columns", others) if others else ""
+    return (*aligned_lines(rows, range(len(shown))),), note
 
 
 def _cell(item: Any, limit: int) -> str:

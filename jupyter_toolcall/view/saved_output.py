@@ -15,7 +15,7 @@ from ..core.recorded_data import replace
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
 from .contract import VERSION, Rows
-from .graph import with_graph
+from .graph import PAGES, with_graph
 from .svg import svg
 from .text_summary import session_text
 
@@ -27,7 +27,7 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     times, and a text costs it nothing.
     """
     kept = filter(None, (row.saved() for row in rows.extensions))
-    rows = with_graph(replace(rows, extensions=tuple(kept)))
+    rows = with_graph(replace(rows, extensions=tuple(kept)), PAGES)
     context = cursor.context
     part = journal_part(context.journal, cursor.head, since)
     journal = sendable_data({**part, "events": ()}) | {"events": json_texts(part["events"])}

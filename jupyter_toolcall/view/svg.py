@@ -15,13 +15,14 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from ..core.text import aligned_lines, printable, short_numbers, visible_text
+from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
 from .graph import BOLD, MONO, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
-from .text_summary import counts_line, last_lines, summary_line
+from .previews import LINES, SIGNS
+from .text_summary import last_lines, summary_line, title_line
 
 INK, MUTED, LINE, PALE, FILL = "#1f1f1f", "#5c5c5c", "#6b6b6b", "#949494", "#f4f4f4"
 DASHES = "4 3"
@@ -37,8 +38,6 @@ LEAST_WIDTH, LETTER, TITLE = 640, 6.1, 22
 """Pixels: the picture's width, a letter of the lines below it, and the height of its title."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
-ROWS, COLUMNS, SIGNS = 4, 2, 17
-"""Lines of text in a box, columns of a table, and characters of a line."""
 SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
 """Icons of 16 units and glyphs of 24, as path data, and the icon of each state of a call: for the
 panel and for the saved picture.
@@ -57,13 +56,15 @@ def svg(rows: Rows) -> str:
     graph = with_graph(rows).graph[0]
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
-    # How many calls and branches there are stands above the drawing, at negative heights.
-    title, foot = counts_line(rows), _foot(rows, width)
+    # The title stands above the drawing, at negative heights.
+    title, summary = title_line(rows), summary_line(rows)
+    foot = wrap(summary, int((width - 32) / LETTER), max_lines=3, placeholder=" …")
     height = TITLE + bottom + 20 + 16 * len(foot)
     sheet = {"width": width - 1, "height": height - 1, "rx": 4, "fill": "#fff", "stroke": PALE}
     listed = ((_text(16, 30 + 18 * n, line), _code(11, INK)) for n, line in enumerate(lines))
     parts = [
-        _element("title", title),
+        _element("title", escape(f"Object lineage: {title}", quote=False)),
+        _element("desc", escape(summary, quote=False)),
         _element("rect", x=0.5, y=0.5 - TITLE, **sheet),
         _text(12, -6, title, text_anchor="start", font_size=BOLD, font_weight="600"),
         _element("path", d=f"M.5 {bottom:g}H{width - 0.5:g}", stroke=PALE),
@@ -74,17 +75,11 @@ def svg(rows: Rows) -> str:
         *(_drawn(rows, graph) if graph.nodes else _grouped(listed)),
     ]
     size = {"viewBox": f"0 {-TITLE} {width:g} {height:g}", "width": width, "height": height}
-    about = {"role": "img", "aria_label": f"Object lineage: {summary_line(rows)}", "fill": INK}
+    about = {"role": "img", "fill": INK}
     texts = {"font_family": SANS, "font_size": 11, "text_anchor": "middle"}
     ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
     style = {"xmlns": "http://www.w3.org/2000/svg", **size, **about, **texts, **ends}
     return _element("svg", "\n", "\n".join(parts), "\n", **style) + "\n"
-
-
-def _foot(rows: Rows, width: float) -> list[str]:
-    """Return the lines below the drawing: how the session ended, and what a person changed."""
-    letters = int((width - 32) / LETTER)
-    return wrap(summary_line(rows), letters, max_lines=3, placeholder=" …")
 
 
 def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
@@ -228,7 +223,7 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
         yield _strokes(glyph or SHAPES["glyphs"][name], at, ink, 1.3)
     else:
         # Short texts are larger.
-        size = 11 if len(lines) < ROWS and max(map(len, lines)) <= 14 else 9
+        size = 11 if len(lines) < LINES and max(map(len, lines)) <= 14 else 9
         top = y + size * (0.35 - 1.25 * (len(lines) - 1) / 2)
         for number, line in enumerate(lines):
             yield _text(x - ACROSS, top + 1.25 * size * number, line), _code(size, ink)
@@ -236,18 +231,10 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
 
 def _lines(view: Preview) -> list[str]:
     """Return the first rows of a table, or the fields or the text of an object, as short lines."""
-    if view.columns:
-        # In a forged file rows may be short.
-        columns = view.in_box[:COLUMNS] or range(COLUMNS)
-        rows = [view.columns, *view.cells][:ROWS]
-        cells = [[printable(row[n]) for n in columns if 0 <= n < len(row)] for row in rows]
-        needed = [max(map(len, column)) for column in zip(*cells, strict=False)]
-        room = SIGNS - 2 * (len(needed) - 1)
-        # A column has what another one does not need.
-        wide = [max(room // len(needed), room - sum(needed) + width) for width in needed]
-        shown = [[*map(short_numbers, row, wide)] for row in cells]
-        return aligned_lines(shown, range(COLUMNS))
-    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:ROWS]]
+    if view.lines:
+        # In a forged file there may be more of them, and longer ones.
+        return [printable(line)[:SIGNS] for line in (*view.lines[:LINES], view.others) if line]
+    fields = [] if view.html else [visible_text(f"{n} {v}") for n, v in view.fields[:LINES]]
     if len(fields) > 1:
         return [short_numbers(line, SIGNS) for line in fields]
     text = fields[0] if fields else visible_text(view.text)
@@ -255,7 +242,7 @@ def _lines(view: Preview) -> list[str]:
         return []
     # A line may end after such a sign, too. A long word is cut.
     words = re.sub(r"([,;:=(])(?=\S)", r"\1 ", text)
-    lines = wrap(words, SIGNS, break_long_words=False, max_lines=ROWS, placeholder="…")
+    lines = wrap(words, SIGNS, break_long_words=False, max_lines=LINES, placeholder="…")
     return [short_numbers(line, SIGNS) for line in lines]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..core.digests import readable_json
-from ..core.text import count_text, visible_text
+from ..core.text import count_text, first_line, visible_text
 from .contract import Rows
 from .contract_rows import CallRow, SessionRow
 
-LINES = 12
+LINES, TITLE = 12, 60
+"""Of the last steps, and characters of a prompt in a title."""
 MOST_EDITED = 4
 """Calls decided on otherwise that are told one by one."""
 MARKS = {"succeeded": "✓", "failed": "✗", "rejected": "∅", "answered": "☺", "unknown": "?"}
@@ -44,11 +45,15 @@ def _step(row: CallRow, names_by_call: Mapping[str, Sequence[str]]) -> str:
     return visible_text(line) + visible_text(marks + " (outdated)" * bool(row.outdated))
 
 
-def counts_line(rows: Rows) -> str:
-    """Return how many calls and branches there are: `12 calls, 2 branches`."""
+def title_line(rows: Rows) -> str:
+    """Return the first prompt, else the session's name, and how many calls and branches there are:
+    `Bake me some fries · 12 calls, 2 branches`."""
+    names = [row.text for row in rows.messages if row.role == "user"]
+    names += [row.name for row in rows.session]
+    name = visible_text(first_line(next(filter(None, names), ""), TITLE))
     branches = sum(not row.hidden for row in rows.branches)
     calls = count_text(sum(not row.branch for row in rows.calls), "call")
-    return calls + f", {branches} branches" * (branches > 1)
+    return f"{name} · " * bool(name) + calls + f", {branches} branches" * (branches > 1)
 
 
 def summary_line(rows: Rows) -> str:

@@ -20,7 +20,6 @@ function modelBefore(all: Model, { turn: asked }: ReplyAnswer): Model {
   const step = Math.max(0, ...rowsOf(calls).map(call => call.step));
   const objects = only(all.objects, ({ branch, role, step: made }) => branch === '' && (role === 'input' || (role === 'made' && made <= step)));
   const messages = only(all.messages, message => message.turn < turn || (message.turn === turn && !['assistant', 'call'].includes(message.role)));
-  const nodes = all.graph.nodes.filter(({ kind, row }) => (kind === 'object' ? objects : calls).has(row)).map(node => ({ ...node, flag: '' }));
   const text = rowsOf(messages).findLast(message => message.role === 'assistant')?.text ?? '';
   return {
     ...all,
@@ -31,7 +30,7 @@ function modelBefore(all: Model, { turn: asked }: ReplyAnswer): Model {
     turns: only(all.turns, row => row.turn < turn),
     branches: nothing,
     comparisons: nothing,
-    graph: { ...all.graph, nodes },
+    graphs: all.graphs.map(graph => ({ ...graph, nodes: graph.nodes.map(node => ({ ...node, flag: '' })) })),
     session: {
       ...all.session, phase: 'waiting', says: t('Your turn to guess'), detail: '', ending: [], text, tokens: 0, remembered: 0, pending: [],
       yours: null

@@ -131,15 +131,17 @@ test('zoomed out, a pill has its number alone, a box the number of its object, a
   assert.deepEqual(texts('object'), Array.from({ length: 41 }, (_, index) => `#${index + 1}`));
 });
 
-test('rows of the width of the canvas are asked for once, and wider ones to see a large drawing as a whole', async () => {
+test('rows of the width of the canvas are asked for once, and names alone to see a large drawing as a whole', async () => {
   const { view, one, sent } = await page();
   Object.defineProperty(one('.tc-canvas'), 'clientWidth', { configurable: true, value: 500 });
   view.update(whole(chain(40)));
   view.update(delta(1, {}));
   const request = { type: 'draw_graph', until: 0, selected: '' };
-  assert.deepEqual(sent, [{ ...request, page: 450 }]);
+  assert.deepEqual(sent, [{ ...request, page: 450, compact: false }]);
   one('[aria-label=Fit]').click();
-  assert.deepEqual(sent.at(-1), { ...request, page: 900 });
+  assert.deepEqual(sent.at(-1), { ...request, page: 450, compact: true });
+  one('[aria-label="Zoom in"]').click();
+  assert.deepEqual(sent.at(-1), { ...request, page: 450, compact: false });
 });
 
 test('at an earlier step the graph leaves room for the result of the call, also where all of it would have room', async () => {
@@ -334,15 +336,15 @@ test('at an earlier step the graph is as high as what is drawn there, also after
   assert.equal(high(), now - 400);
 });
 
-test('a failed call among the earlier ones is asked for by its own id, and a click on their box shows the newest of them', async () => {
+test('a failed call among the earlier ones is asked for by its own id, and a click on their box draws them', async () => {
   const { view, one, sent } = await page();
   const { calls = [], ...rows } = chain(140);
   const failed = calls.map(call => (call.step === 20 ? { ...call, status: 'failed' as const, object: '' } : call));
   const { nodes = [], ...graph } = drawn({ calls: failed, ...rows });
-  const earlier = { kind: 'earlier' as const, x: 60, y: 200, label: '80 earlier calls' };
+  const earlier = { kind: 'earlier' as const, row: 'call80', x: 60, y: 200, label: '80 earlier calls' };
   view.update(whole({ calls: failed, ...rows, graph: [{ ...graph, nodes: [...nodes, earlier] }] }));
   one('.tc-chip.failed').click();
-  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20', page: 900 });
+  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20', page: 900, compact: false });
   one('[aria-label="80 earlier calls"]').dispatchEvent(new MouseEvent('click', { bubbles: true }));
-  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 80, selected: '', page: 900 });
+  assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call80', page: 900, compact: false });
 });

@@ -138,6 +138,29 @@ def node(view: Locator, name: str) -> Locator:
     return graph.get_by_role("button", name=re.compile(f"^{re.escape(name)}($|\\W)"))
 
 
+def scale_of(view: Locator) -> float:
+    """The scale of the graph."""
+    world = view.get_by_role("img", name="Object lineage").locator("> g").first
+    found = re.search(r"scale\(([\d.]+)\)", world.get_attribute("transform") or "")
+    assert found is not None
+    return float(found[1])
+
+
+def expect_current_in_sight(view: Locator) -> None:
+    """The node of the current call is in the canvas, with all of its width and height."""
+    expect(view.locator(".tc-canvas .hit[aria-pressed=true]")).to_have_count(1)
+    inside = """canvas => {
+        const moves = document.getAnimations().filter(one => one instanceof CSSTransition);
+        for (const move of moves) move.finish();
+        const [box, node] = [canvas, canvas.querySelector('.hit[aria-pressed=true]')].map(
+            one => one.getBoundingClientRect()
+        );
+        return ['left', 'top'].every(side => node[side] >= box[side]) &&
+            ['right', 'bottom'].every(side => node[side] <= box[side]);
+    }"""
+    assert view.locator(".tc-canvas").evaluate(inside)
+
+
 def open_tab(view: Locator, name: str) -> Locator:
     """Open a tab; returns what is in it."""
     view.get_by_role("tab", name=name).click()

@@ -2,6 +2,8 @@
 async () => {
   // What moved is drawn before the next frame is: until then nobody sees it.
   await new Promise(requestAnimationFrame);
+  // What glides to its place has come there.
+  for (const moves of document.getAnimations()) if (moves instanceof CSSTransition) moves.finish();
   const graph = document.querySelector('.tc-graph');
   const canvas = graph.querySelector('.tc-canvas > svg').getBoundingClientRect();
   const boxes = [];

@@ -75,6 +75,17 @@ def edited(view: Locator, step: int, change: Callable[[Locator], None]) -> None:
     kitchen.expect_status(view, "Finished")
 
 
+def test_on_another_branch_a_graph_that_was_fitted_is_fitted_again(page: Page, lab: Place) -> None:
+    view = slices(page, lab, "anew.ipynb")
+    kitchen.press(view, "Fit")
+    branch_list(view).get_by_role("button", name=re.compile("^main")).click()
+    expect(view.get_by_role("button", name=re.compile("^Branch main"))).to_be_visible()
+    kitchen.expect_status(view, "Finished")
+    wait_idle(page)
+    assert kitchen.scale_of(view) <= 1
+    kitchen.expect_current_in_sight(view)
+
+
 def branch_list(view: Locator) -> Locator:
     """Open the list of branches; returns it."""
     view.get_by_role("button", name=re.compile("^Branch")).click()

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from jupyter_toolcall import Scripted, Session, Toolbox
 from tests.branching import ExchangeRate, Ledger, branching_session
 from tests.e2e.axe import findings
-from tests.e2e.kitchen import node
+from tests.e2e.kitchen import expect_current_in_sight, node, press, scale_of
 from tests.e2e.rig import screenshot
 
 EARLIER = {"70 earlier calls"}
@@ -275,6 +275,36 @@ def test_the_overview_covers_nothing_and_a_graph_in_sight_has_none(
     assert below is not None
     assert above["y"] + above["height"] <= below["y"]
     expect(opened(page, pages["books"]).get_by_role("slider", name="Overview")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1366, 900, 500])
+def test_rows_of_a_page_without_a_kernel_are_as_wide_as_it_and_their_text_is_readable(
+    page: Page, pages: dict[str, str], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 768})
+    view = opened(page, pages["farm"])
+    canvas = view.locator(".tc-canvas").bounding_box()
+    assert canvas is not None
+    boxes = [box for one in view.locator(".node .tile").all() if (box := one.bounding_box())]
+    left, right = min(box["x"] for box in boxes), max(box["x"] + box["width"] for box in boxes)
+    assert canvas["x"] <= left < right <= canvas["x"] + canvas["width"]
+    # No other call had room.
+    assert right - left > canvas["width"] - 300
+    # The smallest names have 12 pixels.
+    assert 12 * scale_of(view) >= 11
+
+
+@pytest.mark.parametrize("width", [1366, 500])
+def test_at_an_earlier_step_the_current_call_is_in_sight_at_every_zoom(
+    page: Page, pages: dict[str, str], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 768})
+    view = opened(page, pages["branches"])
+    expect_current_in_sight(view)
+    for zoom in ("Zoom in", "Zoom in", "Fit", "Zoom in", "Zoom out", "Zoom out"):
+        press(view, zoom)
+        press(view, "Step back")
+        expect_current_in_sight(view)
 
 
 def tour(page: Page, view: Locator) -> Iterator[str]:

@@ -13,7 +13,7 @@ from jupyter_toolcall.core.text import printable
 from jupyter_toolcall.view import graphviz_engine
 from jupyter_toolcall.view.contract import Rows
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Use
-from jupyter_toolcall.view.graph import ANCESTORS, MOST, PACE, PAGE, drawing, graph_row
+from jupyter_toolcall.view.graph import ANCESTORS, BOX, MOST, PACE, PAGE, PILL, drawing, graph_row
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
 from jupyter_toolcall.view.view_rows import all_rows
@@ -128,8 +128,46 @@ def test_a_line_leads_from_the_earlier_calls_to_every_object_that_they_made() ->
     led_to = [graph.nodes[edge.head].row for edge in graph.edges if edge.tail == box]
     assert {f"o{n}" for n in range(1, 51)} <= {*led_to}
     made = {row.id: row.call for row in rows.objects}
-    drawn = {node.row for node in graph.nodes}
-    assert all(made[row] not in drawn for row in led_to)
+    assert all(made[row] not in by_row(graph, "call") for row in led_to)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_hidden_call_made_comes_from_the_box_that_counts_it(seed: int) -> None:
+    rows = rows_of(seed, 20, 1 + seed % 4)
+    same = {row.id: row.same or row.id for row in rows.calls}
+    for selected in ("", rows.objects[-1].id, *(row.id for row in rows.calls[:3])):
+        graph = drawing(rows, selected=selected, most=8)
+        boxes = by_row(graph, "earlier").values()
+        counted = [int(node.label.split()[0]) for node in boxes]
+        # On another branch calls that no drawn call follows have no box.
+        others = {row.branch for row in rows.calls if row.branch}
+        assert sum(counted) <= graph.earlier
+        assert others or sum(counted) == graph.earlier
+        ends = {(graph.nodes[edge.tail].kind, graph.nodes[edge.head].row) for edge in graph.edges}
+        makers = {row.id: same.get(row.call, "") for row in rows.objects}
+        for row in by_row(graph, "object"):
+            if maker := makers[row]:
+                kind = "call" if maker in by_row(graph, "call") else "earlier"
+                assert (kind, row) in ends
+
+
+def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
+    graph = graph_row(chain(100), selected="c1")
+    joined = {(graph.nodes[edge.tail].label, graph.nodes[edge.head].label) for edge in graph.edges}
+    labels = [node.label for node in graph.nodes if node.kind == "earlier"]
+    assert labels == ["40 earlier calls"]
+    assert {("A#2", "40 earlier calls"), ("40 earlier calls", "A#42")} <= joined
+
+
+def test_a_compact_drawing_has_the_whole_text_of_each_call_and_the_names_of_objects() -> None:
+    drawings = [graph_row(chain(40), compact=compact) for compact in (False, True)]
+    calls = [[n.label for n in graph.nodes if n.kind == "call"] for graph in drawings]
+    assert calls[0] == calls[1]
+    assert [n.label for n in drawings[1].nodes if n.kind == "object"] == [
+        f"#{number}" for number in range(1, 42)
+    ]
+    assert max(node.height for node in drawings[1].nodes) == PILL
+    assert drawings[1].height < drawings[0].height / 3
 
 
 def test_a_window_ends_where_the_person_wants_it_to() -> None:
@@ -224,18 +262,62 @@ def test_rows_are_as_wide_as_the_page_and_stand_in_the_order_of_their_first_call
     assert calls == sorted(calls, key=lambda node: (node.y, node.x))
 
 
-def test_inputs_keep_their_place_in_the_first_column_whichever_call_comes() -> None:
-    inputs = tuple(ObjectRow(f"i{n}", f"A#{n}", "A", role="input") for n in range(3))
-    uses = [(), ("i2",), ("i0",), (), ("i1", "i2")]
-    calls = [
-        CallRow(f"c{n}", f"c{n}", "f", n, n, uses=tuple(Use(f"p{i}", i) for i in used))
-        for n, used in enumerate(uses, 1)
-    ]
-    places = set[tuple[tuple[float, float], ...]]()
-    for count in range(len(calls) + 1):
-        drawn = by_row(graph_row(Rows(calls=tuple(calls[:count]), objects=inputs)), "object")
-        places.add(tuple((drawn[row.id].x, drawn[row.id].y) for row in inputs))
-    assert len(places) == 1
+def joins(count: int) -> Rows:
+    """A chain in which calls 2, 4, ... take an input, too; the last input is unused."""
+    inputs = tuple(ObjectRow(f"i{n}", f"B#{n}", "B", role="input") for n in range(1, count + 2))
+    rows = chain(2 * count)
+    calls = tuple(
+        replace(call, uses=(*call.uses, Use("b", f"i{call.step // 2}")))
+        if call.step % 2 == 0
+        else call
+        for call in rows.calls
+    )
+    return replace(rows, calls=calls, objects=(*inputs, *rows.objects))
+
+
+@pytest.mark.parametrize("page", [450, 900, 1_200, 5_000])
+def test_an_input_stands_in_the_row_of_the_call_that_first_takes_it_and_right_before_it(
+    page: int,
+) -> None:
+    graph = graph_row(joins(4), page=page)
+    objects, calls = by_row(graph, "object"), by_row(graph, "call")
+    for n in range(1, 5):
+        taken, call = objects[f"i{n}"], calls[f"c{2 * n}"]
+        between = [node for node in graph.nodes if taken.x < node.x < call.x]
+        row = range(int(call.y) - 100, int(call.y) + 100)
+        assert [node for node in between if int(node.y) in row] == []
+        assert abs(taken.y - call.y) < taken.height
+        # What the call before made stands above it.
+        before = [node for node in graph.nodes if node.row == f"o{2 * n - 1}"]
+        assert any(abs(node.x - taken.x) < 20 and node.y < taken.y for node in before)
+
+
+def test_an_input_moves_once_to_the_call_that_first_takes_it_and_the_first_one_never() -> None:
+    rows, places = joins(3), list[dict[str, GraphNode]]()
+    for count in range(7):
+        objects = tuple(row for row in rows.objects if row.step <= count)
+        part = replace(rows, calls=rows.calls[:count], objects=objects)
+        places.append(by_row(graph_row(part, page=5_000), "object"))
+    for n in (1, 2, 3):
+        xs = [drawn[f"i{n}"].x for drawn in places]
+        # Before, it is among those that no call takes; afterwards no call moves it.
+        assert len({*xs[2 * n :]}) == 1
+    assert len({(drawn["o0"].x, drawn["o0"].y) for drawn in places[1:]}) == 1
+
+
+@pytest.mark.parametrize("count", [2, 6, 7, 20])
+def test_inputs_that_no_call_takes_stand_in_lines_below_and_not_below_one_another(
+    count: int,
+) -> None:
+    inputs = tuple(ObjectRow(f"i{n}", f"B#{n}", "B", role="input") for n in range(count))
+    rows = chain(3)
+    drawn = by_row(graph_row(replace(rows, objects=(*rows.objects, *inputs))), "object")
+    places = [(drawn[row.id].y, drawn[row.id].x) for row in inputs]
+    assert places == sorted(places)
+    assert len({y for y, _ in places}) == -(-count // 6)
+    assert max(node.y for key, node in drawn.items() if key[0] == "o") < places[0][0]
+    alone = by_row(graph_row(Rows(objects=inputs)), "object")
+    assert min(node.y for node in alone.values()) < BOX[1]
 
 
 def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> None:

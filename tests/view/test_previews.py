@@ -163,8 +163,27 @@ def test_a_table_keeps_the_order_of_its_columns_where_there_is_room_for_all(colu
     order = [0, 1, 2, 3] if is_whole else [2, 8, 0, 1, 3]
     assert drawn.columns == tuple(f"c{n}" for n in order)
     assert drawn.cells == (tuple(str(n / 7) for n in order),)
-    # The box has the named column and the last one.
-    assert drawn.in_box == ((2, 3) if is_whole else ())
+    # The box has the named column first, and then the last one.
+    assert drawn.lines[0].split() == (["c2", "c3"] if is_whole else ["c2", "c8"])
+
+
+@pytest.mark.parametrize(
+    ("names", "shown", "others"),
+    [
+        (["id", "name", "price"], "id  name  price", ""),
+        (["order_date", "guest", "price"], "order_date  guest", "+ 1 column"),
+        (["order_date", "inhabitants", "id", "of"], "order_date", "+ 3 columns"),
+        (["the_name_of_the_customer", "id"], "the_name_of_the…", "+ 1 column"),
+    ],
+)
+def test_a_box_shows_whole_columns_and_counts_those_without_room(
+    names: list[str], shown: str, others: str
+) -> None:
+    drawn = preview(pandas.DataFrame({name: range(5) for name in names}))
+    assert (drawn.lines[0], drawn.others) == (shown, others)
+    # A line less of cells where the others are counted.
+    assert len(drawn.lines) == (3 if others else 4)
+    assert all(len(line) <= 17 for line in drawn.lines)
 
 
 def test_cells_are_as_they_are_written_and_blanks_and_empty_cells_are_seen() -> None:

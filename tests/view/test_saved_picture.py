@@ -42,11 +42,23 @@ def test_two_equal_runs_leave_equal_outputs_so_that_version_control_sees_no_chan
     assert output() == output()
 
 
-def test_the_picture_has_a_heading_above_the_drawing_that_counts_calls_and_branches() -> None:
-    session = branching_session(5, 8, branches=3)
-    picture, said = drawn(all_rows(session.cursor, ""))[1], "8 calls, 3 branches"
-    assert [picture.findtext(f"{SVG}{tag}") for tag in ("title", "text")] == [said, said]
-    assert float(picture[2].get("y", 0)) < 0
+def test_the_picture_has_a_title_above_the_drawing_and_a_description_for_readers() -> None:
+    rows = all_rows(branching_session(5, 8, branches=3).cursor, "books")
+    prompt = next(row for row in rows.messages if row.role == "user")
+    asked = replace(prompt, text=f"  Mend <the> {'books ' * 20}\nand more")
+    titles = {
+        f"Mend <the> {('books ' * 20)[:48]}… · 8 calls, 3 branches": replace(
+            rows, messages=(asked,)
+        ),
+        "books · 8 calls, 3 branches": replace(rows, messages=()),
+        "8 calls, 3 branches": replace(rows, messages=(), session=()),
+    }
+    for title, shown in titles.items():
+        picture = drawn(shown)[1]
+        assert picture.findtext(f"{SVG}title") == f"Object lineage: {title}"
+        assert picture.findtext(f"{SVG}text") == title
+        assert float(picture[3].get("y", 0)) < 0
+        assert "3 branches" in (picture.findtext(f"{SVG}desc") or "")
 
 
 Box = tuple[str, float, float, float, float]
@@ -84,7 +96,7 @@ def test_no_box_pill_or_label_lies_on_another(seed: int) -> None:
     assert not graph.error
     assert len(boxes(picture)) >= len(graph.nodes)
     assert overlaps(picture) == []
-    sheet = picture[1]
+    sheet = picture[2]
     width, height = float(sheet.get("width", 0)), float(sheet.get("height", 0))
     assert all(left > 0 and right < width for _, left, _, right, _ in boxes(picture))
     # Above the drawing is the title, so that no flag touches the edge.
@@ -105,25 +117,18 @@ def table(count: int, preview: Preview) -> Rows:
     return Rows((SessionRow(says="Finished"),), tuple(calls), tuple(objects))
 
 
-def test_empty_cells_keep_their_place_and_long_numbers_are_shortened_in_the_picture() -> None:
-    cells = (("", "3.0666666666"), ("", ""), ("ada", "1.5"))
-    _, picture = drawn(table(2, Preview(columns=("name", "price"), cells=cells)))
-    [text] = (text for text in picture.iter(f"{SVG}text") if "…" in (text.text or ""))
-    assert text.text == "      3.0666…"
-    assert "preserve" in text.attrib.values()
-
-
-def test_a_column_in_a_box_is_as_wide_as_the_other_one_leaves_room_for() -> None:
-    view = Preview(columns=("note", "order_date"), cells=(("", "2026-01-01"), ("late", "x" * 20)))
-    _, picture = drawn(table(2, view))
-    lines = [text.text for text in picture.iter(f"{SVG}text")]
-    assert {"note  order_date", "      2026-01-01", "late  xxxxxxxxxx…"} <= {*lines}
+def test_the_lines_of_a_table_keep_their_columns_and_the_others_are_counted_below() -> None:
+    lines = ("name  price", "      3.066…", "ada   1.5")
+    _, picture = drawn(table(2, Preview(lines=lines, others="+ 2 columns")))
+    texts = {text.text: text for text in picture.iter(f"{SVG}text")}
+    assert {*lines, "+ 2 columns"} <= texts.keys()
+    assert "preserve" in texts[lines[1]].attrib.values()
 
 
 @pytest.mark.parametrize("count", [3, 60, 2_000])
 def test_the_picture_is_small_however_long_the_session_is(count: int) -> None:
-    cells = (("ada", "1"), ("bob", "2"), ("eve", "3"))
-    shown = table(count, Preview(caption="30 × 3", columns=("name", "price"), cells=cells))
+    cells = ("ada   1", "bob   2", "eve   3")
+    shown = table(count, Preview(caption="30 × 3", lines=("name  price", *cells)))
     image = table(count, Preview(image=f"data:image/png;base64,{'A' * 4_000}"))
     for rows in (shown, image):
         assert len(svg(rows).encode()) < 100_000
@@ -165,11 +170,11 @@ def test_no_text_becomes_markup_or_hides_in_a_picture(name: str, caption: str, r
     taken = ObjectRow("o", name, name, role="input", label=caption, saved=caption, preview=shown)
     uses = (Use(name, "o"), Use(caption, "p"))
     call = CallRow("c", "c", name, 1, 1, "failed", uses=uses, result=result)
-    other = replace(taken, id="p", preview=replace(shown, columns=(name,), cells=((caption,),)))
+    other = replace(taken, id="p", preview=replace(shown, lines=(name, caption), others=result))
     graph, picture = drawn(Rows(calls=(call,), objects=(taken, other)))
     assert not graph.error
     tags = {element.tag.removeprefix(SVG) for element in picture.iter()}
-    assert tags <= {"svg", "g", "rect", "path", "text", "image", "title"}
+    assert tags <= {"svg", "g", "rect", "path", "text", "image", "title", "desc"}
     assert not [c for c in "".join(picture.itertext()) if not (c.isprintable() or c in "\n\u200d")]
 
 

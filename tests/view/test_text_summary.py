@@ -77,7 +77,7 @@ def test_the_picture_marks_an_edited_call_and_names_the_branches() -> None:
     after = first.edit(first.calls[-1], shape="SLICES").run()._repr_mimebundle_()["image/svg+xml"]
     assert (before.count(pencil), before.count(branch)) == (0, 0)
     assert (after.count(pencil), after.count(branch)) == (1, 1)
-    assert after.count(">2 calls, 2 branches</") == 2
+    assert after.count("Cut it. · 2 calls, 2 branches</") == 2
     # The shown line is drawn after the muted one, so over it.
     pale, shown = (f"stroke='{ink}' stroke-width='1.3'" for ink in ("#949494", "#6b6b6b"))
     assert after.index(shown) > after.rindex(pale)

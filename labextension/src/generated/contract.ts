@@ -74,7 +74,7 @@ export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
   caption: text.or(""), text: text.or(""), fields: list(tuple(text.or(""), text.or("")), 500).or([]), columns: list(text.or(""), 500).or([]),
   cells: list(list(text.or("")), 500).or([]), image: text.or(""), glyph: list(text.or(""), 500).or([]),
-  html: text.where(text => text.length <= 500000).or(""), in_box: list(integer, 500).or([]), more: boolean.or(false),
+  html: text.where(text => text.length <= 500000).or(""), lines: list(text.or(""), 500).or([]), others: text.or(""), more: boolean.or(false),
   empty_cells: list(tuple(text.or(""), text.or("")), 500).or([]), empty_columns: integer.or(0), missing: text.or(""), large: text.or("")
 });
 export type Preview = Read<typeof Preview>;
@@ -218,7 +218,7 @@ export interface Commands {
   checkout: { branch: string };
   compare: { left?: string; right?: string; on?: boolean };
   draft: { calls: readonly Written[]; anyway?: boolean; send?: boolean; text?: string };
-  draw_graph: { until?: number; selected?: string; page?: number };
+  draw_graph: { until?: number; selected?: string; page?: number; compact?: boolean };
   edit: ShownCall & { arguments: Readonly<Record<string, unknown>>; reason?: string; left_out?: readonly string[] };
   edit_rule: { number: number; name: string; edit: RuleParts; save?: boolean };
   export: { to: string };

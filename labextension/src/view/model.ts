@@ -17,8 +17,9 @@ type Tables = { readonly [Table in (typeof TABLES)[number]]: ReadonlyMap<string,
 export interface Model extends Tables {
   readonly session: SessionRow;
   readonly teaching: TeachingRow;
-  /** The drawing; without nodes where there is none. */
+  /** The drawing that is shown; without nodes where there is none. A saved copy has several, the narrowest first. */
   readonly graph: GraphRow;
+  readonly graphs: readonly GraphRow[];
   readonly live: boolean;
   /** The number of the last delta; null after a whole. */
   readonly lastUpdate: number | null;
@@ -49,6 +50,7 @@ export const EMPTY_MODEL: Model = {
   session: READERS.session.of({}),
   teaching: READERS.extensions.of({ id: 'teaching' }),
   graph: READERS.graph.of({}),
+  graphs: [],
   live: true,
   lastUpdate: null,
   missedUpdate: false,
@@ -90,12 +92,14 @@ function* modelWithRows(model: Model, rows: Rows): Generator<void, Model> {
     const reader: RowReader<{ readonly id: string }> = READERS[table];
     tables[table] = withRows(model[table], yield* readRows(rows[table], reader), gone);
   }
+  const graphs = [...(yield* readRows(rows.graph, READERS.graph))].sort((a, b) => a.width - b.width);
   return {
     ...model,
     ...(tables as unknown as Tables),
     session: (yield* readRows(rows.session, READERS.session)).at(-1) ?? model.session,
     teaching: (yield* readRows(rows.extensions, READERS.extensions)).at(-1) ?? model.teaching,
-    graph: (yield* readRows(rows.graph, READERS.graph)).at(-1) ?? model.graph
+    graph: graphs[0] ?? model.graph,
+    graphs: graphs.length > 0 ? graphs : model.graphs
   };
 }
 

@@ -3,8 +3,8 @@ import { listen } from '../dom';
 import type { Box, Spot } from './drawing';
 
 const MARGIN = 300;
-/** The smallest scale at which a whole drawing is shown by default. */
-const LEAST = 0.8;
+/** The smallest scale at which a whole drawing is shown by default: its names have 11 pixels. */
+export const LEAST = 0.92;
 /** The smallest scale at which a part of a drawing is shown by default. */
 export const LEAST_PART = 0.5;
 const SMALLEST = 0.05;
@@ -16,7 +16,7 @@ const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
 /** The scale below which a node has a short text alone. */
-const ZOOMED_OUT = 0.6;
+const ZOOMED_OUT = 0.8;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -121,7 +121,6 @@ export class Camera {
     this._show(box, this._scale);
   }
 
-  /** Whether nodes have a short text alone. */
   get isZoomedOut(): boolean {
     return this._scale < ZOOMED_OUT;
   }
@@ -227,7 +226,7 @@ export class Camera {
   /** Tells the style sheet how much there is room for. */
   private _setDetail(scale: number): void {
     this._svg.style.setProperty('--tc-scale', String(scale));
-    this._svg.classList.toggle('out', this.isZoomedOut);
+    this._svg.classList.toggle('out', scale < ZOOMED_OUT);
   }
 
   private _zoomAt(by: number, cx: number, cy: number): void {

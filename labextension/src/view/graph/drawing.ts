@@ -47,8 +47,8 @@ export interface Drawing {
   readonly pillOf: (call: string) => Spot | undefined;
   /** The newest object of the shown branch, else its newest call. */
   readonly newest: Spot | undefined;
-  /** The box that stands for the calls before those that are drawn. */
-  readonly earlier: Spot | undefined;
+  /** The boxes that stand for calls that are not drawn, each with the last of them. */
+  readonly earlier: readonly Spot[];
   readonly box: Box;
 }
 
@@ -64,7 +64,7 @@ export function boxAround(spots: readonly (Spot | undefined)[], space = 0): Box 
 
 const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 export const NO_DRAWING: Drawing = {
-  spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: undefined, box: EMPTY_BOX
+  spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: [], box: EMPTY_BOX
 };
 
 /** The number of the call that a spot is of; 0 for what was there before. */
@@ -79,13 +79,15 @@ export function drawingOf(view: ViewState): Drawing {
   const { graph } = model;
   const all = graph.nodes.map((node): Spot => {
     const object = ['object', 'reference'].includes(node.kind) ? (model.objects.get(node.row) ?? null) : null;
-    const call = node.kind === 'call' ? (model.calls.get(node.row) ?? null) : null;
+    const call = ['call', 'earlier'].includes(node.kind) ? (model.calls.get(node.row) ?? null) : null;
     // What is saved after the shown step is not saved there.
     const isSavedLater = node.kind === 'object' && object !== null && object.saved !== savedName(view, object);
     const now = isSavedLater ? { ...node, flag: '', detail: oneLine(joined(' · ', object.label, object.preview.caption), 24) } : node;
     return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
-  const isMade = (spot: Spot): boolean => !isPast || (stepOf(spot) <= step && spot.object?.role !== 'output');
+  // The rows of what is not to be seen yet are left out.
+  const hasRow = ({ object, call, node }: Spot): boolean => object !== null || call !== null || ['branch', 'earlier'].includes(node.kind);
+  const isMade = (spot: Spot): boolean => hasRow(spot) && (!isPast || (stepOf(spot) <= step && spot.object?.role !== 'output'));
   // A reference is there with a call that takes it, and a branch with what is in its rows.
   const taken = new Set(graph.edges.filter(({ head }) => all[head] && isMade(all[head])).map(({ tail }) => all[tail]));
   const hasRows = (spot: Spot): boolean => {
@@ -108,7 +110,7 @@ export function drawingOf(view: ViewState): Drawing {
   const [shown, whole] = [boxAround(spots), boxAround(all)];
   // What happened later takes no height; from left to right nothing moves.
   const box = shown && whole ? { left: 0, top: shown.top - whole.top, right: width, bottom: height + shown.bottom - whole.bottom } : EMPTY_BOX;
-  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.find(({ node }) => node.kind === 'earlier'), box };
+  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.filter(({ node }) => node.kind === 'earlier'), box };
 }
 
 /** A drawing that stays as it is, with the states of another one. */
@@ -121,10 +123,15 @@ export function withStates(shown: GraphRow, { nodes }: GraphRow): GraphRow {
   return { ...shown, nodes: now };
 }
 
-/** The pill of a call, or its object, or what it used; of a call before those that are drawn, the box of the earlier calls. */
-export function spotOfCall({ pillOf, spotOf, earlier, newest }: Drawing, call: CallRow): Spot | undefined {
+/** The box that stands for a call that is not drawn: of its branch the first that ends with it or after it. */
+export const boxOfHidden = ({ earlier }: Drawing, { branch, step }: CallRow): Spot | undefined =>
+  earlier.find(({ call }) => call?.branch === branch && call.step >= step) ?? earlier[0];
+
+/** The pill of a call, or its object, or what it used; of a call that is not drawn, the box that stands for it. */
+export function spotOfCall(drawing: Drawing, call: CallRow): Spot | undefined {
+  const { pillOf, spotOf, newest } = drawing;
   const isEarlier = !call.scheme && newest !== undefined && call.step < stepOf(newest);
-  return pillOf(call.id) ?? spotOf(call.object) ?? spotOf(mainUse(call)?.object ?? '') ?? (isEarlier ? earlier : undefined);
+  return pillOf(call.id) ?? spotOf(call.object) ?? spotOf(mainUse(call)?.object ?? '') ?? (isEarlier ? boxOfHidden(drawing, call) : undefined);
 }
 
 const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] } as const;

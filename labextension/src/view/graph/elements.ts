@@ -35,6 +35,8 @@ export interface Scene {
 
 /** The width of an icon on a pill, the room before the first one, and what lines of text leave free in a box, in pixels. */
 const [MARK, BEFORE, GAP] = [17, 10, 8];
+/** The height of a box with more in it than a name. */
+const LEAST_BOX = 40;
 /** The width of a letter of a short text at most. */
 const SHORT = 15;
 
@@ -63,6 +65,7 @@ const lineOf = (look: string, text: string, y: number, { width }: Spot['node']):
 const FLAG = 'M-3.5 5.5v-11h8l-2 3.5 2 3.5h-8';
 
 function boxParts({ node, object }: Spot): SVGElement[] {
+  if (node.height < LEAST_BOX) return [lineOf('name', node.label, 4, node)];
   const content = object ? [s('g', { transform: 'translate(0 -16)' }, inside(object, node.state))] : [];
   return [...content, lineOf('name', node.label, 19, node), ...(node.detail ? [lineOf('state', node.detail, 33, node)] : [])];
 }
@@ -169,8 +172,8 @@ const nodeStamp = ({ spot, text, isAway }: SceneNode): unknown[] =>
 const linkStamp = ({ link: { edge, head, tail }, isAway }: SceneLink): unknown[] =>
   [edge.label, edge.muted, edge.dashed, head.node.state, tail.node.state, isAway];
 
-/** Half the width of what stands in a box, in pixels, the characters of a line, and the most columns of a table and lines. */
-const [HALF, SIGNS, COLUMNS, LINES] = [48, 17, 2, 4];
+/** Half the width of what stands in a box, in pixels, the characters of a line, and the most lines. */
+const [HALF, SIGNS, LINES] = [48, 17, 4];
 /** A text size, with the characters of a line and the lines that fit into a box. */
 type TextSize = readonly [size: number, signs: number, lines: number];
 /** Short texts are larger. */
@@ -206,18 +209,10 @@ function fittedWords(lay: (type: TextSize) => readonly string[]): SVGElement {
   return s('g', {}, ...lines.map((text, row) => s('text', { class: `small s${size}`, x: -HALF, y: top + row * high }, text)));
 }
 
-/** The first rows of a table, with the columns that its call names, else its first ones. */
-function tableContent({ columns, cells, in_box }: Preview): SVGElement {
-  const shown = (in_box.length ? in_box : [...columns.keys()]).slice(0, COLUMNS);
-  const count = shown.length;
-  const rows = [columns, ...cells].slice(0, LINES);
-  const texts = rows.flatMap((row, number) =>
-    shown.map((position, column) =>
-      s(
-        'text', { class: number ? 'small' : 'small strong', x: -HALF + (2 * HALF * column) / count, y: -13 + number * 11.25 },
-        shortLine(row[position] ?? '', Math.floor(SIGNS / count))
-      )
-    )
+/** The first rows of a table, and how many columns have no room. */
+function tableContent({ lines, others }: Preview): SVGElement {
+  const texts = [...lines.slice(0, LINES), others].map((text, row) =>
+    s('text', { class: row ? 'small' : 'small strong', x: -HALF, y: -13 + row * 11.25 }, text.slice(0, SIGNS))
   );
   return s('g', {}, s('path', { class: 'rule', d: `M${-HALF} -9.5h${2 * HALF}` }), ...texts);
 }
@@ -234,7 +229,7 @@ function objectContent(preview: Preview): SVGElement {
     const card = s('rect', { class: 'card', x: -22, y: -22, width: 44, height: 44, rx: 6 });
     return s('g', {}, card, s('image', { href, class: 'thumb', ...box }));
   }
-  if (preview.columns.length > 0) return tableContent(preview);
+  if (preview.lines.length > 0) return tableContent(preview);
   const fields = preview.fields.map(([name, value]) => shortLine(`${name} ${value}`, 60)).slice(0, LINES);
   const [only] = fields;
   if (!preview.html && only !== undefined)

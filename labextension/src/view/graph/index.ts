@@ -9,7 +9,7 @@ import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
-import { Camera, LEAST_PART } from './camera';
+import { Camera, LEAST, LEAST_PART } from './camera';
 import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
@@ -59,10 +59,10 @@ export class Graph {
   private readonly _toolbar = new Toolbar({
     search: () => this._openSearch(true),
     lineage: () => this._showLineage(!this._hasLineage),
-    zoom: by => this._camera.zoom(by),
+    zoom: by => this._zoom(by),
     fit: () => {
       this._camera.fit(this._extent());
-      this._isWide ||= this._camera.isZoomedOut;
+      this._isCompact ||= this._camera.isZoomedOut;
       this._repaint();
     },
     menuEntries: () => this._menuEntries()
@@ -84,10 +84,11 @@ export class Graph {
   /** The spot that was chosen at the last drawing, and the size of the canvas then. */
   private _chosenBefore: Spot | undefined;
   private _chosenSize = '';
+  private _chosenBranch = '';
   /** The part that the kernel was asked for last. */
-  private _asked = `0  ${PAGE}`;
-  /** The rows are wider than the canvas, so that the whole drawing is larger. */
-  private _isWide = false;
+  private _asked = JSON.stringify({ until: 0, selected: '', page: PAGE, compact: false });
+  /** Objects are drawn by their names alone, so that the whole drawing can be read. */
+  private _isCompact = false;
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
   /** They have moved the pointer in it: one that rests where the panel appears holds nothing. */
@@ -129,8 +130,11 @@ export class Graph {
   }
 
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
-  *painting(next: ViewState, most = TALL): Generator<void, void> {
-    this._view = next;
+  *painting(state: ViewState, most = TALL): Generator<void, void> {
+    // Of the drawings in a page without a kernel, the widest one is the most readable as a whole.
+    const room = (this._size().width * (this._isCompact ? 2 : 1)) / LEAST;
+    const graph = state.model.graphs.findLast(({ width }) => width <= room) ?? state.model.graph;
+    const next = (this._view = { ...state, model: { ...state.model, graph } });
     this._askForPart(next);
     const before = this._shownGraph;
     this._drawing = this._calmDrawing(next);
@@ -179,7 +183,10 @@ export class Graph {
     const isWaiting = next.waitingCall?.id === next.chosen.call;
     const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : null;
     // In another size, and on another branch, the view is chosen anew.
-    const [before, size] = [this._chosenBefore, `${most} ${this._width} ${currentBranch(next.model)?.name ?? ''}`];
+    const [before, branch] = [this._chosenBefore, currentBranch(next.model)?.name ?? ''];
+    if (branch !== this._chosenBranch && !this._camera.isFitted) this._camera.follow();
+    this._chosenBranch = branch;
+    const size = `${most} ${this._width} ${branch}`;
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
     if (this._camera.isFitted) this._camera.fit(extent);
     else if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
@@ -208,17 +215,24 @@ export class Graph {
   /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
   release(): void {
     this._isReleased = true;
-    this._isWide = false;
+    this._isCompact = false;
     this._camera.follow();
+  }
+
+  /** Zooms; into a drawing of names, what is in the objects is shown again. */
+  private _zoom(by: number): void {
+    if (by < 1 || !this._isCompact) return this._camera.zoom(by);
+    this.release();
+    this._repaint();
   }
 
   /** Asks the kernel for rows of the canvas's width, and for another part of a long session: an earlier one, or what the chosen row came from. */
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
-    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) * (this._isWide ? 2 : 1) : PAGE;
-    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page };
-    const asked = Object.values(wanted).join(' ');
+    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) : PAGE;
+    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._isCompact };
+    const asked = JSON.stringify(wanted);
     if (!next.live || asked === this._asked) return;
     this._asked = asked;
     this._acts.request({ type: 'draw_graph', ...wanted });
@@ -413,16 +427,10 @@ export class Graph {
 
   private _chooseSpot(spot: Spot): void {
     const { kind, row, muted } = spot.node;
-    if (kind === 'earlier') return this._showEarlier();
+    // What follows is drawn where these calls are, at the scale of a drawing that nobody moved.
+    if (kind === 'earlier') this.release();
     if (kind === 'branch') return this._view?.live && muted ? this._acts.send({ type: 'checkout', branch: row }) : undefined;
     this._acts.setState({ chosen: choiceOf(spot), form: null });
-  }
-
-  /** Moves the window to the newest calls that are not drawn, at the scale of a drawing that nobody moved. */
-  private _showEarlier(): void {
-    const hidden = (this._view?.calls ?? []).filter(call => !call.scheme && !this._drawing.pillOf(call.id)).map(call => call.step);
-    this.release();
-    this._acts.setState({ pastStep: Math.max(1, ...hidden), chosen: null, form: null });
   }
 
   private _focusSpot(spot: Spot | undefined): void {
@@ -442,7 +450,7 @@ export class Graph {
   private _handleCanvasKey(event: KeyboardEvent): void {
     const spot = this._spotAt(event);
     if (event.key === 'Escape') this._escape();
-    else if (event.key === '+' || event.key === '-') this._camera.zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
+    else if (event.key === '+' || event.key === '-') this._zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
     else if (event.key === '0') this._camera.fit(this._extent());
     else if (!spot || !this._view) return;
     else if ((event.key === 'Enter' && !event.shiftKey) || event.key === ' ') this._chooseSpot(spot);

@@ -39,7 +39,7 @@ function callText(view: ViewState, call: CallRow, { edited, stale }: Spot['node'
 }
 
 export function nodeText(view: ViewState, { object, call, node }: Spot): NodeText {
-  const words = node.kind === 'object' && object ? objectText(view, object) : call ? callText(view, call, node) : { label: node.label, state: '', mark: null };
+  const words = node.kind === 'object' && object ? objectText(view, object) : node.kind === 'call' && call ? callText(view, call, node) : { label: node.label, state: '', mark: null };
   return { ...words, label: oneLine(words.label, 120), state: oneLine(words.state, 1000) };
 }
 

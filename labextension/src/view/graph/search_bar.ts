@@ -5,7 +5,7 @@ import { button, icon } from '../icons';
 import { finished } from '../incremental';
 import { formatNumber, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
-import type { Drawing } from './drawing';
+import { boxOfHidden, type Drawing } from './drawing';
 import type { SearchedCalls } from './overview';
 import {
   CALL_KINDS, type CallKind, chosenHit, countKinds, KIND_ICONS, nextHit, type SearchHit, searchHits, slowFrom, unusualCalls, type UsualCalls
@@ -93,17 +93,18 @@ export class Search implements SearchedCalls {
   }
 
   /** The keys of the nodes that stand for what was found: what is not drawn is among the earlier calls. */
-  keysIn({ pillOf, spotOf, earlier }: Drawing): ReadonlySet<string> {
+  keysIn(drawing: Drawing): ReadonlySet<string> {
     const found = this.hits.flatMap(({ call, object }) => {
-      const drawn = [pillOf(call), spotOf(object)].filter(spot => spot !== undefined);
-      return drawn.length ? drawn : (earlier ?? []);
+      const drawn = [drawing.pillOf(call), drawing.spotOf(object)].filter(spot => spot !== undefined);
+      const row = this._view?.model.calls.get(call);
+      return drawn.length ? drawn : ((row && boxOfHidden(drawing, row)) ?? []);
     });
     return new Set(found.map(spot => spot.key));
   }
 
   setOpen(on: boolean): void {
     this.isOpen = on;
-    if (!on) [this._query, this.hits] = [NO_QUERY, []];
+    if (!on) this._query = NO_QUERY;
     this._actions.repaint();
     if (on) focusInPlace(this._field);
   }
@@ -115,7 +116,7 @@ export class Search implements SearchedCalls {
     this.element.classList.toggle('fixed', always);
     this.usual = isHidden ? NOTHING_USUAL : this._computeUsual(next);
     yield;
-    if (this._query !== NO_QUERY) this.hits = yield* searchHits(next, this._query.text, this._query.kind, this.usual);
+    this.hits = this._query === NO_QUERY ? [] : yield* searchHits(next, this._query.text, this._query.kind, this.usual);
     this.kindCounts = isHidden ? NO_COUNTS : countKinds(next.calls, this.usual);
     if (!isHidden) this._paint(next);
   }
