@@ -100,12 +100,12 @@ def decide_all(
 
 def record_decisions(cursor: Cursor, *events: Decided) -> None:
     """Record decisions of the person, each with the rule that asked for it."""
-    questions = [_question(cursor, event.call_id) for event in events]
+    questions = [question_about(cursor, event.call_id) for event in events]
     for event, asked in zip(events, questions, strict=True):
         cursor.decide(event, "person", **{ASKED: asked.rule} if asked and asked.rule else {})
 
 
-def _question(cursor: Cursor, call_id: str) -> Ask | None:
+def question_about(cursor: Cursor, call_id: str) -> Ask | None:
     """Return why a person is asked about a call, None where nobody is."""
     call = cursor.state.call(call_id)
     ready = cursor.runnable(call, cursor.state)
@@ -396,9 +396,3 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
     of_scheme = is_scheme_tool and call.status != "approved"
     asks = isinstance(permission(cursor, call, ready, of_scheme), Ask)
     return asks and not is_settled(cursor, call, ready)
-
-
-def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
-    """Return in a sentence why a call that waits may have run already, "" where it has not."""
-    asked = _question(cursor, call_id)
-    return asked.reason if asked is not None and asked.may_have_run else ""

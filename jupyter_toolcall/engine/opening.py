@@ -18,7 +18,7 @@ from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest
 from ..models.named import model_named
-from ..rules.approval_policy import Approve, approval_policy
+from ..rules.approval_policy import Approve, approval_policy, may_fit_glob
 from ..rules.budget import Budget
 from ..schemes import NAMED, scheme_named
 from ..schemes.messages import Model
@@ -81,7 +81,7 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
-    _demand_options(toolbox, inputs, outputs, breaks, max_turns, budget)
+    _demand_options(toolbox, inputs, outputs, max_turns, budget)
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     # The types of its answers are this session's own.
@@ -108,8 +108,7 @@ def open_session(
     _can_be_called(box, opened)
     context = SessionContext(
         *(recorded, box, chosen, values, model_named(model), approval_policy(approve)),
-        # One text is one glob, and not one for each of its letters.
-        breaks=(breaks,) if isinstance(breaks, str) else tuple(breaks),
+        breaks=_breaks(breaks, box),
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
         sharing=shared,
@@ -123,9 +122,7 @@ def open_session(
     return context, _without_secrets(opened, context)
 
 
-def _demand_options(
-    toolbox: Any, inputs: Any, outputs: Any, breaks: Any, max_turns: Any, budget: Any
-) -> None:
+def _demand_options(toolbox: Any, inputs: Any, outputs: Any, max_turns: Any, budget: Any) -> None:
     """Raise UsageError, which names the option, where a value is of another type."""
     if not isinstance(toolbox, Toolbox):
         raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
@@ -134,10 +131,19 @@ def _demand_options(
             raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
     if max_turns is not None:
         checked_count(max_turns, "max_turns")
-    for glob in breaks if isinstance(breaks, (list, tuple, set)) else (breaks,):
-        checked_text(glob, "a glob of breaks")
     if not isinstance(budget, Budget | None):
         raise UsageError(f"budget: {budget!r:.60} is no Budget, such as Budget(calls=40)")
+
+
+def _breaks(globs: str | Sequence[str], toolbox: Toolbox) -> tuple[str, ...]:
+    """Return the globs of calls that wait. Raises UsageError for one that no call can fit."""
+    held = tuple(globs) if isinstance(globs, (list, tuple, set)) else (globs,)
+    for glob in held:
+        checked_text(glob, "a glob of breaks")
+        if not any(may_fit_glob(glob, name) for name in toolbox.names):
+            hint = nearest(glob.partition("(")[0], toolbox.names)
+            raise UsageError(f"break {glob}: no tool has that name.{hint}")
+    return held
 
 
 def checked_count(count: Any, option: str = "jobs") -> int:

@@ -9,10 +9,9 @@ import argparse
 import functools
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
-from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -356,19 +355,9 @@ def context_for_cell(
         budget=Budget.parsed(options.budget) if options.budget and budget is None else budget,
         sharing=check_sharing(options.share, options.withhold),
     )
-    _check_breaks(options.breaks, context.toolbox)
     return context, replace(
         opened, model=model_identity(context.model), server=server_digest(context.model)
     )
-
-
-def _check_breaks(globs: Sequence[str], box: Toolbox) -> None:
-    """Raise UsageError for a --break that no tool fits, so that it would hold nothing."""
-    for glob in globs:
-        name = glob.partition("(")[0]
-        # Of a set of characters, `(` may be one.
-        if "[" not in glob and not any(fnmatchcase(tool, name) for tool in box.names):
-            raise UsageError(f"--break {glob}: no tool has that name.{nearest(name, box.names)}")
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:

@@ -186,6 +186,8 @@ def test_a_loaded_session_keeps_the_limits_and_the_types_that_it_is_given(
     assert loaded.decide(loaded.pending[0]).run().outputs == {"plans": [Plan("Bonn")]}
     with pytest.raises(UsageError, match=r"has the output 'plans' as list\[Plan\], not as str"):
         Session.load(path, box, model, outputs={"plans": str})
+    with pytest.raises(UsageError, match="break pya: .* Did you mean pay"):
+        Session.load(path, box, model, breaks="pya")
     with pytest.raises(UsageError, match="'other' among plans"):
         Session.load(path, box, model, outputs={"other": str})
 
