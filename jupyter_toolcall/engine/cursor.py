@@ -196,8 +196,8 @@ class Cursor:
             if any(isinstance(e, Started) and e.call_id == event.call_id for e in later):
                 self.head = head
                 raise NotYourTurn(
-                    f"call {event.call_id} was decided on in another session of this file, and "
-                    "ran: load it again to go on from there"
+                    f"call {event.call_id} was decided on meanwhile in another session of this "
+                    "journal, and ran: check out its branch, branches[-1], to continue from there"
                 )
             self.reapproved.add(event.call_id)
         self.supersede(event.call_id)
