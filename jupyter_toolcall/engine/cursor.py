@@ -74,6 +74,9 @@ class Cursor:
     latest_reply: str = ""
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""
+    turns_before: int = 0
+    """The replies to the latest prompt that came before a person continued the run; they do not
+    count for `max_turns`."""
     _arrived: int = 0
     """How many entries the journal had when the cursor came to its head."""
     _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
@@ -130,9 +133,9 @@ class Cursor:
 
     @property
     def turn_limit_reached(self) -> bool:
-        """Whether the model has replied `max_turns` times since the last prompt."""
+        """Whether the model has replied `max_turns` times since a person last continued the run."""
         limit = self.context.max_turns
-        return limit is not None and self.state.turns_since >= limit
+        return limit is not None and self.state.turns_since >= limit + self.turns_before
 
     @property
     def holding_hook(self) -> SessionHooks | None:

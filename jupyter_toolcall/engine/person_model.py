@@ -101,8 +101,8 @@ def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
     if isinstance(cursor.next_step, AskModel) and cursor.state.calls:
         if cursor.turn_limit_reached:
             return "stopped", tn(
-                "Stopped after %1 turn: run the cell again with a larger --max-turns",
-                "Stopped after %1 turns: run the cell again with a larger --max-turns",
+                "Stopped after %1 turn: Run continues",
+                "Stopped after %1 turns: Run continues",
                 cursor.state.turns_since,
             )
         return "ready", t("Ready: Run asks the model")

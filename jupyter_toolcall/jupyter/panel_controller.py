@@ -262,7 +262,8 @@ class PanelController:
         if cursor.turn_limit_reached:
             turns = count_text(cursor.state.turns_since, "turn")
             raise errors.Unfinished(
-                f"stopped after {turns}: run the cell again with a larger --max-turns"
+                f"stopped after {turns}: Run, or %toolchat next, continues for as many more; "
+                "--max-turns sets how many"
             )
         return "reply" if replying.is_person_turn(cursor) else "model"
 
@@ -357,6 +358,8 @@ class PanelController:
                 raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
+                cursor = self.session.cursor
+                cursor.turns_before = cursor.state.turns_since
                 return True
             case commands.AddBudget() if budget := self.session.cursor.context.budget:
                 budget.add(command.tokens, command.cost, command.calls)

@@ -67,6 +67,11 @@ def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) ->
     assert kernel.run("-n a -m other --approve all", "Peel.").calls[-1].status == "succeeded"
 
 
+def test_next_continues_a_session_that_is_at_its_limit_of_turns(kernel: Kernel) -> None:
+    assert kernel.run(f"{OPEN} --approve all --max-turns 1").run().text == ""
+    assert kernel.line("next").text == "one"
+
+
 class Pot:
     """What water is in."""
 

@@ -416,14 +416,23 @@ def test_a_used_up_budget_of_calls_goes_on_with_as_many_again() -> None:
     assert drive.session.text == "done"
 
 
-def test_a_session_at_its_limit_of_turns_says_what_goes_on() -> None:
-    model = Scripted([("Potato_peel", {}), "Done."])
+def test_a_session_at_its_limit_of_turns_continues_when_a_person_says_run() -> None:
+    model = Scripted(
+        [("Potato_peel", {}), ("Potato_slice", {"pieces": 8}), "Done.", ("Potato_peel", {})]
+    )
     potato = {"potato": Potato()}
     session = Session(
         Toolbox(Potato), model, scheme="flat", inputs=potato, approve="all", max_turns=1
     )
     controller = PanelController(session.ask("Peel it."), lambda notice: None)
-    with pytest.raises(Unfinished, match="after 1 turn: run the cell again with a larger --max-"):
+    with pytest.raises(Unfinished, match="after 1 turn: Run, or %toolchat next, continues"):
         controller.run_to_pause()
-    status = "Stopped after 1 turn: run the cell again with a larger --max-turns"
+    status = "Stopped after 1 turn: Run continues"
     assert idle_phase(controller.session.cursor) == ("stopped", status)
+    with pytest.raises(Unfinished, match="after 2 turns"):
+        obeyed(controller, {"type": "run"})
+    assert not controller.session.run().text
+    obeyed(controller, {"type": "run"})
+    assert (controller.session.text, len(controller.session.calls)) == ("Done.", 2)
+    with pytest.raises(Unfinished, match="after 1 turn:"):
+        PanelController(controller.session.ask("Again."), print).run_to_pause()
