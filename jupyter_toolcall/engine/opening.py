@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, NamedTuple, get_origin
 
 from ..core.branches import shown_last
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError, checked_text
@@ -38,7 +38,7 @@ from ..storage.value_store import value_store
 from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_from_text, type_text
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
-from ..tools.object_types import classes_within, is_object_class, kind_name, registered_kind
+from ..tools.object_types import Kinds, classes_within, is_object_class, kind_name, registered_kind
 from ..tools.plain_data import well_formed
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
@@ -50,8 +50,14 @@ from .forks import is_over, leave_question, replay_cursor, resume_replay
 from .replay import replay_recorded
 from .session_values import SessionValues
 
-Described = Any
-"""A value, or a pair of a value and its description."""
+
+class Described(NamedTuple):
+    """An input's value or an output's type, with its description."""
+
+    value: Any
+    description: str = ""
+
+
 NOT_CHOSEN = Sharing()
 
 
@@ -61,8 +67,8 @@ def open_session(
     *,
     scheme: str | Scheme,
     native: bool = False,
-    inputs: Mapping[str, Described],
-    outputs: Mapping[str, Described],
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
     system: str,
     approve: Approve,
     journal: Journal | Path | None,
@@ -82,7 +88,7 @@ def open_session(
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
     _demand_options(toolbox, inputs, outputs, max_turns, budget)
-    described = {key: _described(value) for key, value in inputs.items()}
+    described = {key: _described(value, toolbox.kinds) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     # The types of its answers are this session's own.
     box = toolbox.with_tools({})
@@ -182,7 +188,7 @@ def reopen_session(
     model: Model | str | None,
     *,
     scheme: str | Scheme | None,
-    outputs: Mapping[str, Described],
+    outputs: Mapping[str, Any],
     where: str,
     **options: Any,
 ) -> SessionContext:
@@ -240,11 +246,14 @@ def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str]
     return tuple((name, values.add_instance(name, subject)) for name, subject in value.items())
 
 
-def _described(value: Described) -> tuple[Any, str]:
-    # A list of two texts is a value. `isinstance` would ask the value for its `__class__`.
-    if issubclass(type(value), tuple) and len(value) == 2 and issubclass(type(value[1]), str):
-        return value[0], well_formed(value[1])
-    return value, ""
+def _described(value: Any, kinds: Kinds | None = None) -> Described:
+    """Return an output with its description, or with `kinds` an input: there a tuple that begins
+    with plain data is a value."""
+    is_pair = type(value) is tuple and len(value) == 2 and issubclass(type(value[1]), str)
+    if is_pair and kinds is not None and is_plain_input(value[0], kinds):
+        is_pair = False
+    value, description = value if is_pair or type(value) is Described else (value, "")
+    return Described(value, well_formed(description))
 
 
 def _input(
@@ -256,7 +265,7 @@ def _input(
     return name, values.add_input(name, value, description, shown)
 
 
-def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -> Toolbox:
+def _with_input_types(toolbox: Toolbox, values: Mapping[str, Described]) -> Toolbox:
     """Return the toolbox with the types of the inputs, so that calls name objects of them."""
     inputs = {name: value for name, (value, _) in values.items()}
     for name, value in inputs.items():
@@ -266,7 +275,7 @@ def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -
     return toolbox.with_types(dict.fromkeys(types))
 
 
-def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
+def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, Described]) -> Toolbox:
     """Return the toolbox with the types of the outputs, so that calls name objects of them."""
     types = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
     return toolbox.with_types(cls for cls in types if tools_make(cls, toolbox))
