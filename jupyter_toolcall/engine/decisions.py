@@ -34,6 +34,7 @@ from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.plain_data import plain_data
+from ..tools.tool import parameters_schema
 from .cursor import Cursor
 from .input_rounds import response_event, round_digest
 from .permission import Ask, may_have_run, may_resume, permission, permission_of_policy
@@ -196,9 +197,16 @@ def edit_event(
 ) -> Decided:
     """Return the decision that a call runs with a person's arguments in place of all its own.
 
-    Raises CallError for arguments that are not JSON.
+    Of a function, one that the call has and the person leaves out is recorded as its default: that
+    is what runs. Raises CallError for arguments that are not JSON.
     """
-    marked, keys = _marked(cursor, call, plain_arguments(arguments))
+    plain, tool = plain_arguments(arguments), cursor.tool_named(call.tool)
+    if tool is not None and tool.origin is not None:
+        recorded = (cursor.recorded_state() or cursor.state).calls.get(call.id, call)
+        parts = parameters_schema(tool).get("properties", {})
+        left_out = [name for name in recorded.recorded_arguments if name not in plain]
+        plain |= {n: parts[n]["default"] for n in left_out if "default" in parts.get(n, ())}
+    marked, keys = _marked(cursor, call, plain)
     return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys)
 
 
