@@ -162,9 +162,9 @@ class PanelController:
                 if pause == "done":
                     is_same = self._recorded_head == self.session.head
                     ending = SAME_AGAIN if is_same else DIFFERS
-                    detail: str = ending if self._recorded_head else ""
+                    lines = (self._recorded_head and ending, self._repeated())
                     self._recorded_head = ""
-                    self.publish("finished", detail=detail, transient=self._repeated())
+                    self.publish("finished", transient=joined("\n", filter(None, lines)))
                 elif pause:
                     self._publish_pause(pause)
                 if pause == "done" or (pause and not wait):
@@ -319,9 +319,9 @@ class PanelController:
 
     def greet(self) -> None:
         """Send everything to a panel that connects."""
-        self.greeted = True
         with self.rate.lock:
-            self.updates.greet()
+            self.updates.greet(self.greeted)
+        self.greeted = True
         if self.phase == "waiting":
             self.previews.show(self.session.cursor, show_all=True)
 
@@ -453,8 +453,9 @@ class PanelController:
     ) -> None:
         """Send the panels how the session stands, and what changed since the last time.
 
-        `status` is the phase in words, `detail` a second line; `transient` is shown with it, and
-        not saved: a cell that runs again saves the same. Of a session that runs fast, most
+        `status` is the phase in words, `detail` a second line; `transient` says what the last
+        action came to: it is not saved, and ends with the next action, or where a panel opens
+        again. Of a session that runs fast, most
         updates are put off, and sent with the next ones.
         """
         self._published = phase, status, detail, transient
@@ -517,7 +518,7 @@ class PanelController:
             self._publish_now()
 
     def _publish_again(self) -> None:
-        self.publish(*self._published)
+        self.publish(*self._published[:3])
 
     def republish_changed(self) -> bool:
         """Publish what other code did to the session; return whether it named or hid a branch."""
