@@ -129,6 +129,8 @@ class PanelController:
     """The calls that the person has written in the model's place, and at which entry."""
     _recorded_head: str = ""
     """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
+    _retried: tuple[str, Session] | None = None
+    """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
 
@@ -293,12 +295,25 @@ class PanelController:
             self.previews.show(self.session.cursor)
 
     def _repeated(self) -> str:
-        """Return a summary of what a cell that runs again left unchanged; only once."""
+        """Return a summary of what a cell or a call that runs again left unchanged; only once."""
+        if self._retried is not None:
+            return self._failed_again(*self._retried)
         cursor = self.session.cursor
         if not self.recorded or cursor.replay_queue.next() is not None:
             return ""
         recorded, self.recorded = self.recorded, frozenset()
         return unchanged_summary(cursor.context.journal.path(cursor.head), recorded)
+
+    def _failed_again(self, call_id: str, before: Session) -> str:
+        """Return that a call failed as it did before, and go back there: its branch is hidden."""
+        self._retried, call = None, before.state.calls[call_id]
+        now = self.session.state.calls.get(call_id)
+        if now is None or now.outcome != call.outcome:
+            return ""
+        if self.session.head != before.head:
+            name = self.session.branch
+            self.session = before.checkout(before.head).hide_branch(name)
+        return t("Call %1 fails as before.", call.step)
 
     # -- commands -----------------------------------------------------------------------------
 
@@ -399,6 +414,9 @@ class PanelController:
                 self._recorded_head = self.session.head if is_again else ""
                 self.session, self._paused = apply_command(self.session, command), True
                 return True
+            case commands.Retry(call):
+                self._retried = call, self.session
+                return self._apply_other(command)
             case commands.Say(text, calls):
                 return self._apply_other(commands.Say(text, self._revealed(calls)))
             case _:

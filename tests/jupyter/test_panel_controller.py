@@ -296,6 +296,27 @@ def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
     assert last_detail(heard) == ""
 
 
+@pytest.mark.parametrize("approve", ["all", "ask"])
+def test_a_call_that_fails_as_before_says_so_and_leaves_no_branch_on_show(approve: str) -> None:
+    errors = ["no gas", "no gas", "no water"]
+
+    def boil() -> str:
+        """Boil."""
+        raise ValueError(errors.pop(0))
+
+    drive, heard = seated(("boil", {}), tool=boil, approve=approve)
+    if approve == "ask":
+        obeyed(drive, all_waiting(drive))
+    head, digest = drive.session.head, drive.session.calls[0].approval_digest
+    retry = {"type": "retry", "call": "call_1", "approval_digest": digest, "unchanged": True}
+    obeyed(drive, retry)
+    assert (last_detail(heard), drive.session.head) == ("Call 1 fails as before.", head)
+    assert [row.name for row in drive.whole().branches if not row.hidden] == ["main"]
+    obeyed(drive, retry)
+    assert (last_detail(heard), drive.session.head != head) == ("", True)
+    assert drive.session.calls[0].error == "ValueError: no water"
+
+
 def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:
     drive, heard = seated()
     obeyed(drive, {"type": "show_request", "turn": 1})
