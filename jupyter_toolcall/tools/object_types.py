@@ -302,7 +302,14 @@ def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
         return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):
         return Annotated[Any, ObjectOf((cls,), (kind_name(cls),))]
+    base = next((base for base in _DATA_BASES if cls is not base and issubclass(cls, base)), None)
+    if base is not None and not has_schema(cls):
+        # Its values are written as those of its base, and the tool gets the class.
+        return Annotated[by_object_name(base, kinds), AfterValidator(lambda value: cls(value))]
     return cls
+
+
+_DATA_BASES = (str, int, float, bytes, list, dict, tuple, set, frozenset)
 
 
 def _subtypes(cls: type, kinds: Kinds) -> dict[type, str]:
