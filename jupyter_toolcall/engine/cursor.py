@@ -140,10 +140,7 @@ class Cursor:
     @property
     def holding_hook(self) -> SessionHooks | None:
         """The hook that holds the model's next reply; None where none does."""
-        for hook in self.context.hooks:
-            if hook.holds_reply(self):
-                return hook
-        return None
+        return next((hook for hook in self.context.hooks if hook.holds_reply(self)), None)
 
     @property
     def request(self) -> Request:
@@ -454,6 +451,6 @@ class SessionContext:
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""
         if tool not in self.toolbox:
-            names = list(self.toolbox.names)
-            raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, names)}")
+            hint = nearest(tool, self.toolbox.names)
+            raise UsageError(f"there is no tool {tool!r:.60} here.{hint}")
         self.breakpoints = self.breakpoints | {tool} if on else self.breakpoints - {tool}

@@ -181,9 +181,7 @@ def decided_event(
     match decision:
         case "edit":
             if arguments is None:
-                raise UsageError(
-                    'an edit needs the arguments to run with: arguments={"shape": ...}'
-                )
+                raise UsageError('an edit needs the arguments to run: arguments={"shape": ...}')
             return edit_event(cursor, call, arguments, reason)
         case "approve":
             return replace(call.approval(""), reason=reason)

@@ -311,8 +311,7 @@ class PanelController:
         if now is None or now.outcome != call.outcome:
             return ""
         if self.session.head != before.head:
-            name = self.session.branch
-            self.session = before.checkout(before.head).hide_branch(name)
+            self.session = before.hide_branch(self.session.branch).checkout(before.head)
         return t("Call %1 fails as before.", call.step)
 
     # -- commands -----------------------------------------------------------------------------
@@ -373,8 +372,7 @@ class PanelController:
                 raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
-                cursor = self.session.cursor
-                cursor.turns_before = cursor.state.turns_since
+                self.session.cursor.turns_before = self.session.state.turns_since
                 return True
             case commands.AddBudget() if budget := self.session.cursor.context.budget:
                 budget.add(command.tokens, command.cost, command.calls)

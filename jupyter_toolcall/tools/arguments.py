@@ -272,9 +272,8 @@ def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, A
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         try:
-            checked: dict[str, Any] = validator().validate_python(
-                copied(arguments), context=resolve
-            )
+            read = validator().validate_python
+            checked: dict[str, Any] = read(copied(arguments), context=resolve)
         except ValidationError as error:
             raise wrong_arguments(title, _problems(error, schema)) from None
         except ToolcallError:
