@@ -319,8 +319,7 @@ class LoopThread:
 
     async def _leave(self) -> None:
         # Tools of other threads may run here too.
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        if others:
+        if others := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(others)
         self.retired = True
         self.loop.stop()

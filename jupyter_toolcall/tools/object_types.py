@@ -287,9 +287,7 @@ def by_object_name(annotation: Any, kinds: Kinds) -> Any:
         )
     if origin is not None and origin is not Literal and parts:
         return types.GenericAlias(origin, tuple(by_object_name(part, kinds) for part in parts))
-    if isinstance(annotation, type):
-        return _class_by_object_name(annotation, kinds)
-    return annotation
+    return _class_by_object_name(annotation, kinds) if isinstance(annotation, type) else annotation
 
 
 def _class_by_object_name(cls: type, kinds: Kinds) -> Any:

@@ -18,8 +18,8 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_303,
-    "core + engine + session": 8_476,
-    "tools": 3_690,
+    "core + engine + session": 8_475,
+    "tools": 3_699,
     "sources": 5_979,
     "jupyter": 4_366,
     "view": 2_121,
@@ -29,12 +29,12 @@ LIMITS = {
     "schemes": 1_498,
     "teaching + evaluation": 1_992,
     "storage": 978,
-    "rules, budgets, origins, previews": 1_602,
+    "rules, budgets, origins, previews": 1_606,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_053,
+    "all": 39_065,
     "Python files": 255,
-    "Python tests": 50_088,
-    "TypeScript": 11_997,
+    "Python tests": 50_186,
+    "TypeScript": 12_001,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
