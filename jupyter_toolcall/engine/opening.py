@@ -334,7 +334,7 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
     kinds_made = [tool.makes for tool in toolbox]
     if None in kinds_made:
         return
-    available = {made.kind for _, made in opened.inputs}.union(*filter(None, kinds_made))
+    available = {ref.kind for _, ref in opened.inputs}.union(*filter(None, kinds_made))
     for tool in toolbox:
         for name in parameters_schema(tool).get("required", ()) if not tool.receiver else ():
             kinds = kinds_of(parameters_schema(tool)["properties"][name])

@@ -94,9 +94,9 @@ class PanelUpdates:
         rows = self.view.whole(self.session().cursor, status, self.extensions)
         self.send(contract.Whole(self.view.with_graph(self._with_comparisons(rows))))
 
-    def greet(self, again: bool = False) -> None:
-        """Send all rows to a panel that connects; `again` says that one connected before."""
-        self._transient = "" if again else self._transient
+    def greet(self, reopens: bool = False) -> None:
+        """Send all rows to a panel that connects; `reopens` says that one connected before."""
+        self._transient = "" if reopens else self._transient
         self.comparisons.clear()
         self.view.window = Window()
         self.send_whole()
