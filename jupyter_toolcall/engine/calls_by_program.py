@@ -40,8 +40,7 @@ def call_tool(cursor: Cursor, call_id: str) -> CallRecord:
     """
     call = _unanswered(cursor, call_id)
     if cursor.running:
-        names = ", ".join(cursor.running)
-        raise NotYourTurn(f"call {names} is running; one call runs at a time")
+        raise NotYourTurn(f"call {', '.join(cursor.running)} is running; one call runs at a time")
     tool = cursor.tool_named(call.tool)
     if tool is not None and tool.for_person:
         raise UsageError(
@@ -121,8 +120,7 @@ def _unanswered(cursor: Cursor, call_id: str) -> CallRecord:
 
 def all_answered(cursor: Cursor) -> None:
     """Raise NotYourTurn while calls have no result; the error names them."""
-    ids = cursor.state.open
-    if ids:
+    if ids := cursor.state.open:
         raise NotYourTurn(
             f"no result yet of {', '.join(ids)}: call_tool, tool_call_result, decide or run() first"
         )

@@ -74,6 +74,9 @@ class Cursor:
     latest_reply: str = ""
     """The entry of the last reply that the model gave here. Its calls are new, even if an equal
     reply is recorded with results."""
+    turns_before: int = 0
+    """The replies to the latest prompt that came before a person continued the run; they do not
+    count for `max_turns`."""
     _arrived: int = 0
     """How many entries the journal had when the cursor came to its head."""
     _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
@@ -130,17 +133,14 @@ class Cursor:
 
     @property
     def turn_limit_reached(self) -> bool:
-        """Whether the model has replied `max_turns` times since the last prompt."""
+        """Whether the model has replied `max_turns` times since a person last continued the run."""
         limit = self.context.max_turns
-        return limit is not None and self.state.turns_since >= limit
+        return limit is not None and self.state.turns_since >= limit + self.turns_before
 
     @property
     def holding_hook(self) -> SessionHooks | None:
         """The hook that holds the model's next reply; None where none does."""
-        for hook in self.context.hooks:
-            if hook.holds_reply(self):
-                return hook
-        return None
+        return next((hook for hook in self.context.hooks if hook.holds_reply(self)), None)
 
     @property
     def request(self) -> Request:
@@ -198,8 +198,8 @@ class Cursor:
             if any(isinstance(e, Started) and e.call_id == event.call_id for e in later):
                 self.head = head
                 raise NotYourTurn(
-                    f"call {event.call_id} was decided on in another session of this file, and "
-                    "ran: load it again to go on from there"
+                    f"call {event.call_id} was decided on meanwhile in another session of this "
+                    "journal, and ran: check out its branch, branches[-1], to continue from there"
                 )
             self.reapproved.add(event.call_id)
         self.supersede(event.call_id)
@@ -454,6 +454,6 @@ class SessionContext:
     def set_breakpoint(self, tool: str, on: bool = True) -> None:
         """Set a breakpoint on a tool, or remove it. Raises UsageError for an unknown one."""
         if tool not in self.toolbox:
-            names = list(self.toolbox.names)
-            raise UsageError(f"there is no tool {tool!r:.60} here.{nearest(tool, names)}")
+            hint = nearest(tool, self.toolbox.names)
+            raise UsageError(f"there is no tool {tool!r:.60} here.{hint}")
         self.breakpoints = self.breakpoints | {tool} if on else self.breakpoints - {tool}

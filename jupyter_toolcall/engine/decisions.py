@@ -34,6 +34,7 @@ from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.plain_data import plain_data
+from ..tools.tool import parameters_schema
 from .cursor import Cursor
 from .input_rounds import response_event, round_digest
 from .live_objects import LiveObjects
@@ -101,12 +102,12 @@ def decide_all(
 
 def record_decisions(cursor: Cursor, *events: Decided) -> None:
     """Record decisions of the person, each with the rule that asked for it."""
-    questions = [_question(cursor, event.call_id) for event in events]
+    questions = [question_about(cursor, event.call_id) for event in events]
     for event, asked in zip(events, questions, strict=True):
         cursor.decide(event, "person", **{ASKED: asked.rule} if asked and asked.rule else {})
 
 
-def _question(cursor: Cursor, call_id: str) -> Ask | None:
+def question_about(cursor: Cursor, call_id: str) -> Ask | None:
     """Return why a person is asked about a call, None where nobody is."""
     call = cursor.state.call(call_id)
     ready = cursor.runnable(call, cursor.state)
@@ -181,9 +182,7 @@ def decided_event(
     match decision:
         case "edit":
             if arguments is None:
-                raise UsageError(
-                    'an edit needs the arguments to run with: arguments={"shape": ...}'
-                )
+                raise UsageError('an edit needs the arguments to run: arguments={"shape": ...}')
             return edit_event(cursor, call, arguments, reason)
         case "approve":
             return replace(call.approval(""), reason=reason)
@@ -197,10 +196,17 @@ def edit_event(
 ) -> Decided:
     """Return the decision that a call runs with a person's arguments in place of all its own.
 
-    A live value in them is named. Raises CallError for arguments that are not JSON.
+    A live value in them is named. Of a function, an argument that the call has and the person
+    leaves out is recorded as its default: that is what runs. Raises CallError for arguments that
+    are not JSON.
     """
-    objects = LiveObjects(cursor)
+    objects, tool = LiveObjects(cursor), cursor.tool_named(call.tool)
     plain = plain_arguments(arguments, objects)
+    if tool is not None and tool.origin is not None:
+        recorded = (cursor.recorded_state() or cursor.state).calls.get(call.id, call)
+        parts = parameters_schema(tool).get("properties", {})
+        left_out = [name for name in recorded.recorded_arguments if name not in plain]
+        plain |= {n: parts[n]["default"] for n in left_out if "default" in parts.get(n, ())}
     marked, keys = _marked(cursor, call, plain)
     inputs = objects.inputs(plain)
     return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys, inputs=inputs)
@@ -400,9 +406,3 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
     of_scheme = is_scheme_tool and call.status != "approved"
     asks = isinstance(permission(cursor, call, ready, of_scheme), Ask)
     return asks and not is_settled(cursor, call, ready)
-
-
-def unknown_outcome_reason(cursor: Cursor, call_id: str) -> str:
-    """Return in a sentence why a call that waits may have run already, "" where it has not."""
-    asked = _question(cursor, call_id)
-    return asked.reason if asked is not None and asked.may_have_run else ""

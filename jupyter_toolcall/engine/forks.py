@@ -58,8 +58,7 @@ def _about(cursor: Cursor, call_id: str) -> list[Entry]:
 
 def fork_cursor(cursor: Cursor, at: str | None) -> Cursor:
     """Return a cursor that continues from another location (None: from here)."""
-    head = cursor.head if at is None else entry_at(cursor, at)
-    return Cursor(cursor.context, head)
+    return Cursor(cursor.context, cursor.head if at is None else entry_at(cursor, at))
 
 
 def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor:
@@ -113,9 +112,8 @@ def decide_anew(
     demand_decision(decision, arguments, result, reason)
     replaying = replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
-    return decide_then_replay(
-        replaying, decided_event(replaying, call, decision, arguments, result, reason)
-    )
+    event = decided_event(replaying, call, decision, arguments, result, reason)
+    return decide_then_replay(replaying, event)
 
 
 def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, NamedTuple, get_origin
 
 from ..core.branches import shown_last
 from ..core.errors import BrokenJournal, DefinitionError, ToolcallError, UsageError, checked_text
@@ -18,7 +18,7 @@ from ..core.secrets import Secrets, hide_event_secrets
 from ..core.state_fold import opened_as, state_at
 from ..core.text import nearest
 from ..models.named import model_named
-from ..rules.approval_policy import Approve, approval_policy
+from ..rules.approval_policy import Approve, approval_policy, may_fit_glob
 from ..rules.budget import Budget
 from ..schemes import NAMED, scheme_named
 from ..schemes.messages import Model
@@ -38,7 +38,7 @@ from ..storage.value_store import value_store
 from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_from_text, type_text
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
-from ..tools.object_types import classes_within, is_object_class, kind_name, registered_kind
+from ..tools.object_types import Kinds, classes_within, is_object_class, kind_name, registered_kind
 from ..tools.plain_data import well_formed
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
@@ -50,8 +50,14 @@ from .forks import is_over, leave_question, replay_cursor, resume_replay
 from .replay import replay_recorded
 from .session_values import SessionValues
 
-Described = Any
-"""A value, or a pair of a value and its description."""
+
+class Described(NamedTuple):
+    """An input's value or an output's type, with its description."""
+
+    value: Any
+    description: str = ""
+
+
 NOT_CHOSEN = Sharing()
 
 
@@ -61,8 +67,8 @@ def open_session(
     *,
     scheme: str | Scheme,
     native: bool = False,
-    inputs: Mapping[str, Described],
-    outputs: Mapping[str, Described],
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
     system: str,
     approve: Approve,
     journal: Journal | Path | None,
@@ -81,8 +87,8 @@ def open_session(
 
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
-    _demand_options(toolbox, inputs, outputs, breaks, max_turns, budget)
-    described = {key: _described(value) for key, value in inputs.items()}
+    _demand_options(toolbox, inputs, outputs, max_turns, budget)
+    described = {key: _described(value, toolbox.kinds) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     # The types of its answers are this session's own.
     box = toolbox.with_tools({})
@@ -108,8 +114,7 @@ def open_session(
     _can_be_called(box, opened)
     context = SessionContext(
         *(recorded, box, chosen, values, model_named(model), approval_policy(approve)),
-        # One text is one glob, and not one for each of its letters.
-        breaks=(breaks,) if isinstance(breaks, str) else tuple(breaks),
+        breaks=_breaks(breaks, box),
         max_turns=max_turns,
         current_inputs=dict(opened.inputs),
         sharing=shared,
@@ -123,9 +128,7 @@ def open_session(
     return context, _without_secrets(opened, context)
 
 
-def _demand_options(
-    toolbox: Any, inputs: Any, outputs: Any, breaks: Any, max_turns: Any, budget: Any
-) -> None:
+def _demand_options(toolbox: Any, inputs: Any, outputs: Any, max_turns: Any, budget: Any) -> None:
     """Raise UsageError, which names the option, where a value is of another type."""
     if not isinstance(toolbox, Toolbox):
         raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
@@ -134,10 +137,19 @@ def _demand_options(
             raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
     if max_turns is not None:
         checked_count(max_turns, "max_turns")
-    for glob in breaks if isinstance(breaks, (list, tuple, set)) else (breaks,):
-        checked_text(glob, "a glob of breaks")
     if not isinstance(budget, Budget | None):
         raise UsageError(f"budget: {budget!r:.60} is no Budget, such as Budget(calls=40)")
+
+
+def _breaks(globs: str | Sequence[str], toolbox: Toolbox) -> tuple[str, ...]:
+    """Return the globs of calls that wait. Raises UsageError for one that no call can fit."""
+    held = tuple(globs) if isinstance(globs, (list, tuple, set)) else (globs,)
+    for glob in held:
+        checked_text(glob, "a glob of breaks")
+        if not any(may_fit_glob(glob, name) for name in toolbox.names):
+            hint = nearest(glob.partition("(")[0], toolbox.names)
+            raise UsageError(f"break {glob}: no tool has that name.{hint}")
+    return held
 
 
 def checked_count(count: Any, option: str = "jobs") -> int:
@@ -176,7 +188,7 @@ def reopen_session(
     model: Model | str | None,
     *,
     scheme: str | Scheme | None,
-    outputs: Mapping[str, Described],
+    outputs: Mapping[str, Any],
     where: str,
     **options: Any,
 ) -> SessionContext:
@@ -234,11 +246,14 @@ def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str]
     return tuple((name, values.add_instance(name, subject)) for name, subject in value.items())
 
 
-def _described(value: Described) -> tuple[Any, str]:
-    # A list of two texts is a value. `isinstance` would ask the value for its `__class__`.
-    if issubclass(type(value), tuple) and len(value) == 2 and issubclass(type(value[1]), str):
-        return value[0], well_formed(value[1])
-    return value, ""
+def _described(value: Any, kinds: Kinds | None = None) -> Described:
+    """Return an output with its description, or with `kinds` an input: there a tuple that begins
+    with plain data is a value."""
+    is_pair = type(value) is tuple and len(value) == 2 and issubclass(type(value[1]), str)
+    if is_pair and kinds is not None and is_plain_input(value[0], kinds):
+        is_pair = False
+    value, description = value if is_pair or type(value) is Described else (value, "")
+    return Described(value, well_formed(description))
 
 
 def _input(
@@ -250,7 +265,7 @@ def _input(
     return name, values.add_input(name, value, description, shown)
 
 
-def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -> Toolbox:
+def _with_input_types(toolbox: Toolbox, values: Mapping[str, Described]) -> Toolbox:
     """Return the toolbox with the types of the inputs, so that calls name objects of them."""
     inputs = {name: value for name, (value, _) in values.items()}
     for name, value in inputs.items():
@@ -260,7 +275,7 @@ def _with_input_types(toolbox: Toolbox, values: Mapping[str, tuple[Any, str]]) -
     return toolbox.with_types(dict.fromkeys(types))
 
 
-def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, tuple[Any, str]]) -> Toolbox:
+def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, Described]) -> Toolbox:
     """Return the toolbox with the types of the outputs, so that calls name objects of them."""
     types = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
     return toolbox.with_types(cls for cls in types if tools_make(cls, toolbox))
@@ -319,9 +334,7 @@ def _can_be_called(toolbox: Toolbox, opened: Opened) -> None:
     kinds_made = [tool.makes for tool in toolbox]
     if None in kinds_made:
         return
-    available = {input_object.kind for _, input_object in opened.inputs} | {
-        kind for kinds in kinds_made for kind in kinds or ()
-    }
+    available = {ref.kind for _, ref in opened.inputs}.union(*filter(None, kinds_made))
     for tool in toolbox:
         for name in parameters_schema(tool).get("required", ()) if not tool.receiver else ():
             kinds = kinds_of(parameters_schema(tool)["properties"][name])

@@ -14,7 +14,7 @@ from ..core.interface_text import t, tn
 from ..core.json_data import at_path, replaced_at
 from ..core.recorded_data import Record
 from ..core.state import NAME, State
-from ..rules.approval_policy import Judgement, fits_glob, policy_decision
+from ..rules.approval_policy import By, Judgement, fits_glob, policy_decision
 from ..rules.origins import CallOrigins, Origins
 from ..tools.tool import Tool
 from .cursor import Cursor, SessionContext
@@ -26,7 +26,7 @@ FOR_PERSON = t("It is a request to you, and nothing runs: answer it, or reject i
 class Run(Record, frozen=True):
     """The call runs. The scheme's own calls wait for nobody."""
 
-    by: Literal["person", "policy", "scheme", "rule"]
+    by: By | Literal["scheme"]
     rule: str = ""
     """The name of the rule that lets the call run, "" where something else does."""
 
@@ -41,6 +41,8 @@ class Ask(Record, frozen=True):
     """The name of the rule that asks."""
     over_budget: bool = False
     """Whether the call would run unasked with a larger budget."""
+    by_policy: bool = False
+    """Whether the call would run unasked with another policy."""
 
 
 class Refuse(Record, frozen=True):
@@ -49,7 +51,7 @@ class Refuse(Record, frozen=True):
     reason: str
     rule: str
     """The name of the rule that rejects the call, "" where something else does."""
-    by: Literal["policy", "rule"]
+    by: By
 
 
 Permission = Run | Ask | Refuse
@@ -89,7 +91,7 @@ def permission_of_policy(cursor: Cursor, call: CallRecord, ready: PreparedCall) 
     if verdict == "approve" and (altered := _altered_objects(cursor, call, ready)):
         return Ask(t("It takes %1, which a call changed after it was made.", ", ".join(altered)))
     if verdict != "approve":
-        return Ask(reason, rule=rule)
+        return Ask(reason, rule=rule, by_policy=(by, rule) == ("policy", ""))
     budget = context.budget
     if budget is not None and budget.calls_left <= 0 and not _is_free(cursor, call, ready):
         reason = tn(
@@ -138,12 +140,13 @@ def judged(
     Raises UsageError for a policy that answers with no decision.
     """
     if tool.name in context.breakpoints:
-        return Judgement("ask", t("You set a breakpoint on this tool."))
+        return Judgement("ask", t("You set a breakpoint on this tool."), by="person")
     if tool.changed:
-        return Judgement("ask", tool.changed)
+        return Judgement("ask", tool.changed, by="person")
     for glob in context.breaks:
         if fits_glob(glob, tool, arguments):
-            return Judgement("ask", t("You wrote --break %1: this call waits for you.", glob))
+            reason = t("You wrote --break %1: this call waits for you.", glob)
+            return Judgement("ask", reason, by="person")
     judgement = policy_decision(context.policy, tool, arguments, origins)
     if not context.person_rules.rules or judgement.verdict == "reject":
         return judgement

@@ -80,8 +80,7 @@ def _why_not(cursor: Cursor) -> str:
     if not (isinstance(cursor.next_step, AskModel) or cursor.state.replied_by_client):
         return "nobody has asked anything since the last reply"
     most = count_text(cursor.context.max_turns or 0, "time")
-    limit = f"it has replied {most}; a larger max_turns goes on"
-    return limit if cursor.turn_limit_reached else ""
+    return f"it has replied {most}; a larger max_turns goes on" if cursor.turn_limit_reached else ""
 
 
 def demand_model_turn(cursor: Cursor) -> None:
@@ -101,8 +100,8 @@ def idle_phase(cursor: Cursor) -> tuple[Phase, str]:
     if isinstance(cursor.next_step, AskModel) and cursor.state.calls:
         if cursor.turn_limit_reached:
             return "stopped", tn(
-                "Stopped after %1 turn: run the cell again with a larger --max-turns",
-                "Stopped after %1 turns: run the cell again with a larger --max-turns",
+                "Stopped after %1 turn: Run continues",
+                "Stopped after %1 turns: Run continues",
                 cursor.state.turns_since,
             )
         return "ready", t("Ready: Run asks the model")
@@ -122,10 +121,8 @@ def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterabl
     tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
     if not text.strip() and not tool_calls:
         raise UsageError("the reply is empty; say something, or call a tool")
-    if (
-        tool_calls
-        and cursor.context.scheme.read(Reply(text), cursor.state, cursor.context.toolbox).calls
-    ):
+    in_text = cursor.context.scheme.read(Reply(text), cursor.state, cursor.context.toolbox).calls
+    if tool_calls and in_text:
         raise UsageError("the words hold calls already; write all calls there, or all as forms")
     reply = Reply(well_formed(text), tool_calls, "tools" if tool_calls else "end")
     return record_reply(cursor, reply, cursor.request, at=cursor.context.clock(), by="person")

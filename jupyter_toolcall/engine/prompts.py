@@ -40,7 +40,7 @@ def record_prompt(cursor: Cursor, text: str) -> None:
     cursor.context.person_rules.end_run()
     continue_conversation(cursor)
     cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
-    cursor.replay_queue = ReplayQueue()
+    cursor.replay_queue, cursor.turns_before = ReplayQueue(), 0
 
 
 def continue_conversation(cursor: Cursor) -> None:

@@ -10,7 +10,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -21,11 +20,9 @@ from ..core.text import indented, print_text, printable
 from ..engine import person_model as replying
 from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor
-from ..engine.decisions import check_answer, unknown_outcome_reason
+from ..engine.decisions import check_answer, question_about
 from ..engine.input_rounds import questions_text
-from ..engine.permission import judged
 from ..engine.person_model import YourTurn
-from ..rules.approval_policy import policy_decision
 from ..session import recorded_decisions
 from ..session.session import Session
 from ..tools.object_references import fits_in, replace_names
@@ -227,15 +224,13 @@ def demand_no_person(controller: PanelController) -> None:
                 f"{call.tool} ({call.id}) asks for input, and this run has no person: run the "
                 f"cell in a notebook. It asks: {questions_text(call)}"
             )
-        if reason := unknown_outcome_reason(cursor, call.id):
-            raise Unfinished(
-                f"{call.tool} ({call.id}) waits for a person, and this run has none. {reason} "
-                "--fresh begins a new session"
-            )
-        why = next(iter(reasons(controller.session, call)[0]), "")
+        asked = question_about(cursor, call.id)
         head = f"{call.tool} ({call.id}) waits for a person, and this run has none."
+        if asked is not None and asked.may_have_run:
+            raise Unfinished(f"{head} {asked.reason} --fresh begins a new session")
+        why = next(iter(reasons(controller.session, call)[0]), "")
         runs = "Use --approve all, mark the tool read-only, or run"
-        end = f"{runs if _is_asked_by_policy(cursor, call) else 'Run'} the cell in a notebook"
+        end = f"{runs if asked is not None and asked.by_policy else 'Run'} the cell in a notebook"
         raise Unfinished(" ".join(filter(None, (head, why, end))))
     step, hook = cursor.next_step, cursor.holding_hook
     if isinstance(step, RunCall):
@@ -252,17 +247,6 @@ def demand_no_person(controller: PanelController) -> None:
         )
     if isinstance(step, AskModel):
         raise Unfinished("the model has no reply yet; %toolchat next asks it again")
-
-
-def _is_asked_by_policy(cursor: Cursor, call: CallRecord) -> bool:
-    """Return whether the policy (--approve) alone holds a call: another would let it run."""
-    context, ready = cursor.context, cursor.runnable(call, cursor.state)
-    if ready is None or ready.tool.for_person:
-        return False
-    origins = partial(context.origins, cursor.state, call, ready.arguments)
-    asked = policy_decision(context.policy, ready.tool, ready.arguments, origins)
-    judgement = judged(context, ready.tool, ready.arguments, origins)
-    return judgement == asked and (asked.verdict, asked.rule) == ("ask", "")
 
 
 async def run_by_input(controller: PanelController) -> None:

@@ -9,10 +9,9 @@ import argparse
 import functools
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
-from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, get_args
@@ -25,7 +24,7 @@ from ..core.recorded_data import replace
 from ..core.secrets import hiding, is_named_secret
 from ..core.text import nearest
 from ..engine.cursor import SessionContext
-from ..engine.opening import checked_count, open_session
+from ..engine.opening import Described, checked_count, open_session
 from ..models.named import PROVIDERS, Person, default, is_name, model_named
 from ..models.recorded import Recorded, Recording, StandIn
 from ..models.recording_file import new_tape
@@ -325,9 +324,9 @@ def context_for_cell(
     Raises UsageError and DefinitionError.
     """
     box = Toolbox(*(_tool_source(name, variables, folder, options) for name in options.tools))
-    inputs = {name: (_variable(name, variables, "-i"), text) for name, text in options.inputs}
+    inputs = {n: Described(_variable(n, variables, "-i"), text) for n, text in options.inputs}
     outputs = {
-        name: (_output_type(name, kind, {**_input_types(inputs), **variables}, box), text)
+        name: Described(_output_type(name, kind, {**_input_types(inputs), **variables}, box), text)
         for name, kind, text in options.outputs
     }
     # --system holds the prompt, or names a variable that does.
@@ -356,19 +355,9 @@ def context_for_cell(
         budget=Budget.parsed(options.budget) if options.budget and budget is None else budget,
         sharing=check_sharing(options.share, options.withhold),
     )
-    _check_breaks(options.breaks, context.toolbox)
     return context, replace(
         opened, model=model_identity(context.model), server=server_digest(context.model)
     )
-
-
-def _check_breaks(globs: Sequence[str], box: Toolbox) -> None:
-    """Raise UsageError for a --break that no tool fits, so that it would hold nothing."""
-    for glob in globs:
-        name = glob.partition("(")[0]
-        # Of a set of characters, `(` may be one.
-        if "[" not in glob and not any(fnmatchcase(tool, name) for tool in box.names):
-            raise UsageError(f"--break {glob}: no tool has that name.{nearest(name, box.names)}")
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:
@@ -425,7 +414,7 @@ def _confirm(question: str) -> bool:
         return False
 
 
-def _input_types(inputs: Mapping[str, tuple[Any, str]]) -> dict[str, type]:
+def _input_types(inputs: Mapping[str, Described]) -> dict[str, type]:
     """Return the types of the inputs by name, so that an output can be of one without an import."""
     return {type(value).__name__: type(value) for value, _ in inputs.values()}
 

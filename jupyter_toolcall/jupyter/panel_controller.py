@@ -129,6 +129,8 @@ class PanelController:
     """The calls that the person has written in the model's place, and at which entry."""
     _recorded_head: str = ""
     """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
+    _retried: tuple[str, Session] | None = None
+    """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
 
@@ -162,9 +164,9 @@ class PanelController:
                 if pause == "done":
                     is_same = self._recorded_head == self.session.head
                     ending = SAME_AGAIN if is_same else DIFFERS
-                    detail: str = ending if self._recorded_head else ""
+                    lines = (self._recorded_head and ending, self._repeated())
                     self._recorded_head = ""
-                    self.publish("finished", detail=detail, transient=self._repeated())
+                    self.publish("finished", transient=joined("\n", filter(None, lines)))
                 elif pause:
                     self._publish_pause(pause)
                 if pause == "done" or (pause and not wait):
@@ -262,7 +264,8 @@ class PanelController:
         if cursor.turn_limit_reached:
             turns = count_text(cursor.state.turns_since, "turn")
             raise errors.Unfinished(
-                f"stopped after {turns}: run the cell again with a larger --max-turns"
+                f"stopped after {turns}: Run, or %toolchat next, continues for as many more; "
+                "--max-turns sets how many"
             )
         return "reply" if replying.is_person_turn(cursor) else "model"
 
@@ -292,12 +295,24 @@ class PanelController:
             self.previews.show(self.session.cursor)
 
     def _repeated(self) -> str:
-        """Return a summary of what a cell that runs again left unchanged; only once."""
+        """Return a summary of what a cell or a call that runs again left unchanged; only once."""
+        if self._retried is not None:
+            return self._failed_again(*self._retried)
         cursor = self.session.cursor
         if not self.recorded or cursor.replay_queue.next() is not None:
             return ""
         recorded, self.recorded = self.recorded, frozenset()
         return unchanged_summary(cursor.context.journal.path(cursor.head), recorded)
+
+    def _failed_again(self, call_id: str, before: Session) -> str:
+        """Return that a call failed as it did before, and go back there: its branch is hidden."""
+        self._retried, call = None, before.state.calls[call_id]
+        now = self.session.state.calls.get(call_id)
+        if now is None or now.outcome != call.outcome:
+            return ""
+        if self.session.head != before.head:
+            self.session = before.hide_branch(self.session.branch).checkout(before.head)
+        return t("Call %1 fails as before.", call.step)
 
     # -- commands -----------------------------------------------------------------------------
 
@@ -318,9 +333,9 @@ class PanelController:
 
     def greet(self) -> None:
         """Send everything to a panel that connects."""
-        self.greeted = True
         with self.rate.lock:
-            self.updates.greet()
+            self.updates.greet(self.greeted)
+        self.greeted = True
         if self.phase == "waiting":
             self.previews.show(self.session.cursor, show_all=True)
 
@@ -357,6 +372,7 @@ class PanelController:
                 raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
+                self.session.cursor.turns_before = self.session.state.turns_since
                 return True
             case commands.AddBudget() if budget := self.session.cursor.context.budget:
                 budget.add(command.tokens, command.cost, command.calls)
@@ -396,6 +412,9 @@ class PanelController:
                 self._recorded_head = self.session.head if is_again else ""
                 self.session, self._paused = apply_command(self.session, command), True
                 return True
+            case commands.Retry(call):
+                self._retried = call, self.session
+                return self._apply_other(command)
             case commands.Say(text, calls):
                 return self._apply_other(commands.Say(text, self._revealed(calls)))
             case _:
@@ -450,8 +469,9 @@ class PanelController:
     ) -> None:
         """Send the panels how the session stands, and what changed since the last time.
 
-        `status` is the phase in words, `detail` a second line; `transient` is shown with it, and
-        not saved: a cell that runs again saves the same. Of a session that runs fast, most
+        `status` is the phase in words, `detail` a second line; `transient` says what the last
+        action came to: it is not saved, and ends with the next action, or where a panel opens
+        again. Of a session that runs fast, most
         updates are put off, and sent with the next ones.
         """
         self._published = phase, status, detail, transient
@@ -514,7 +534,7 @@ class PanelController:
             self._publish_now()
 
     def _publish_again(self) -> None:
-        self.publish(*self._published)
+        self.publish(*self._published[:3])
 
     def republish_changed(self) -> bool:
         """Publish what other code did to the session; return whether it named or hid a branch."""

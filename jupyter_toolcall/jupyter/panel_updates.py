@@ -73,7 +73,7 @@ class PanelUpdates:
         """
         self.status, self.extensions, self._transient = status, extensions, transient
         self._streamed = ""
-        rows = self.view.changes(self.session().cursor, self._status_with_transient(), extensions)
+        rows = self.view.changes(self.session().cursor, self.shown_status(), extensions)
         if rows is None:
             self.send_whole()
         else:
@@ -90,12 +90,13 @@ class PanelUpdates:
     def send_whole(self) -> None:
         """Send all rows."""
         self._number = 0
-        status = self._status_with_transient()
+        status = self.shown_status()
         rows = self.view.whole(self.session().cursor, status, self.extensions)
         self.send(contract.Whole(self.view.with_graph(self._with_comparisons(rows))))
 
-    def greet(self) -> None:
-        """Send all rows to a panel that connects."""
+    def greet(self, reopens: bool = False) -> None:
+        """Send all rows to a panel that connects; `reopens` says that one connected before."""
+        self._transient = "" if reopens else self._transient
         self.comparisons.clear()
         self.view.window = Window()
         self.send_whole()
@@ -158,7 +159,8 @@ class PanelUpdates:
                 notebook = Path(session.cursor.context.person_rules.notebook).stem
                 self.send(contract.Exported(to, text, export.formats.file_stem(notebook, name)))
 
-    def _status_with_transient(self) -> SessionRow:
+    def shown_status(self) -> SessionRow:
+        """Return the row of the session as panels show it, with what the last action came to."""
         if not self._transient:
             return self.status
         lines = filter(None, (self.status.detail, self._transient))

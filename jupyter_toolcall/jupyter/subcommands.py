@@ -253,6 +253,11 @@ def _diff(session: Session, words: list[str]) -> Result:
     return right.diff(_head(session, names[0]) if names else None)
 
 
+def _next(session: Session, words: list[str]) -> Result:
+    session.cursor.turns_before = session.state.turns_since
+    return session.run()
+
+
 # -- files -------------------------------------------------------------------------------------
 
 
@@ -287,7 +292,7 @@ def _why(session: Session, words: list[str]) -> Result:
 _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
     **{"status": _status, "tools": _tools, "objects": _objects},
     **{"outdated": lambda session, words: print_text(session.outdated()), "verify": _verify},
-    **{"next": lambda session, words: session.run(), "break": _break},
+    **{"next": _next, "break": _break},
     **{"approve": _approve, "edit": _edit, "reject": _reject, "answer": _answer, "keep": _keep},
     **{"say": lambda session, words: session.reply(" ".join(words)).run(), "call": _call_tool},
     **{"replay": _replay, "fork": lambda session, words: session.fork(_named(session, words))},

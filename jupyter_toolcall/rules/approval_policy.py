@@ -37,6 +37,7 @@ Answer = tuple[Verdict, str]
 """A verdict, and one sentence that says why."""
 Test = Callable[[Tool, Mapping[str, Any], Origins], Answer | None]
 """Returns the answer of a rule for a call, None where the rule does not fit."""
+By = Literal["policy", "rule", "person"]
 Scope = Literal["", "session", "notebook", "computer"]
 
 
@@ -47,8 +48,8 @@ class Judgement(NamedTuple):
     reason: str
     rule: str = ""
     """The name of the `Rule` that decides, "" where something else does."""
-    by: Literal["policy", "rule"] = "policy"
-    """Whether the rule is of the policy, or of the person who works with the session."""
+    by: By = "policy"
+    """Who decides: the policy, a rule that the person added, or the person by a breakpoint."""
 
 
 Policy = Callable[[Tool, Mapping[str, Any]], Answer | Judgement]
@@ -350,6 +351,12 @@ def fits_glob(glob: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """Return whether a call looks like a glob of `tool` or `tool(arguments)`."""
     shown = f"{tool.name}({readable_json(dict(arguments))})"
     return fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
+
+
+def may_fit_glob(glob: str, tool: str) -> bool:
+    """Return whether calls of a tool fit a glob, whatever their arguments or with some."""
+    starts = (glob[:end] for end in range(len(glob) + 1)) if glob.endswith(("*", ")")) else ()
+    return fnmatchcase(tool, glob) or any(fnmatchcase(f"{tool}(", start) for start in starts)
 
 
 def rule_matching(glob: str, verdict: Verdict) -> Test:

@@ -241,9 +241,7 @@ def _repeat(session: Session, decision: RecordedDecision) -> Session | None:
         case Replied(calls=(call,)) if decision.by != "person":
             record_client_call(session.cursor, call.id, call.tool, call.arguments, decision.by)
             return session
-        case Replied(text, calls):
-            if not replying.is_person_turn(session.cursor):
-                return None
+        case Replied(text, calls) if replying.is_person_turn(session.cursor):
             return session.reply(text, *((call.tool, call.arguments) for call in calls))
         case Decided() as event:
             return _decide(session, event, decision)

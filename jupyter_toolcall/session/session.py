@@ -41,7 +41,7 @@ from ..engine import (
 )
 from ..engine.cursor import Cursor
 from ..engine.exchanges import Exchange, exchanges
-from ..engine.opening import Described, load_session, open_session, save_session
+from ..engine.opening import load_session, open_session, save_session
 from ..rules.approval_policy import Approve
 from ..rules.budget import Budget
 from ..schemes.messages import Model, Reply
@@ -70,7 +70,9 @@ class Session:
         scheme: How the tools are presented to the model: "select", "current", "flat", or a scheme
             of your own.
         native: Whether the tools are described, and called, as XML in the text.
-        inputs: The objects and data to begin with, by name; a value, or a pair with a description.
+        inputs: The objects and data to begin with, by name; of an object also a pair with a
+            description, such as `(plan, "The plan of May.")`. A text, a number or other data is
+            described by its name; a tuple of data is one value.
         outputs: What the session should produce, by name: a type, or a pair with a description.
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", "flow", a list of
@@ -119,8 +121,8 @@ class Session:
         *,
         scheme: str | Scheme = "select",
         native: bool = False,
-        inputs: Mapping[str, Described] | None = None,
-        outputs: Mapping[str, Described] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
         system: str = "",
         approve: Approve = "ask",
         journal: str | Path | Journal | None = None,
@@ -738,8 +740,8 @@ class Session:
         model: Model | str | None = None,
         *,
         scheme: str | Scheme | None = None,
-        inputs: Mapping[str, Described] | None = None,
-        outputs: Mapping[str, Described] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
         approve: Approve = "ask",
         breaks: str | Sequence[str] = (),
         max_turns: int | None = None,

@@ -21,10 +21,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
 
 from ..core.digests import encode
-from ..core.errors import CallError, DefinitionError
+from ..core.errors import CallError, DefinitionError, ToolcallError
 from ..core.events import Call
 from ..core.interface_text import joined, t
-from ..core.interrupts import attempt
+from ..core.interrupts import attempt, class_name
 from ..core.json_data import replaced_at, unique_keys
 from ..core.recorded_data import FrozenDict, FrozenList, LazyDict, copied
 from ..core.state import NAME
@@ -308,11 +308,16 @@ def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, A
 
     def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
         try:
-            checked: dict[str, Any] = validator().validate_python(
-                copied(arguments), context=resolve
-            )
+            read = validator().validate_python
+            checked: dict[str, Any] = read(copied(arguments), context=resolve)
         except ValidationError as error:
             raise wrong_arguments(title, _problems(error, schema)) from None
+        except ToolcallError:
+            raise
+        # The classes of a signature are the tool's own code, and may raise anything.
+        except Exception as error:
+            reason = f"{class_name(type(error))}: {attempt(str, error)[0]}"
+            raise CallError(f"{title}: an argument cannot be read: {reason}") from None
         return checked
 
     return check

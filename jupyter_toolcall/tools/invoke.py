@@ -43,10 +43,18 @@ PATIENCE = 1.0
 def invoke(function: Callable[..., Any], first: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
     """Return what a function returns, awaited if it is async. Raises what the function raises."""
     result = function(*first, **values)
-    # Only its type is read: attributes may do anything.
+    # Only its type is read: attributes may do anything, and so may a metaclass.
     cls = type(result)
-    is_async = issubclass(cls, Awaitable) or (cls is GeneratorType and inspect.isawaitable(result))
+    is_async = is_kind(cls, Awaitable) or (cls is GeneratorType and inspect.isawaitable(result))
     return _await(result) if is_async else result
+
+
+def is_kind(cls: type, *kinds: type) -> bool:
+    """Return whether a class is one of these kinds; a class whose metaclass raises is none."""
+    try:
+        return issubclass(cls, kinds)
+    except Exception:
+        return False
 
 
 def error_text(error: BaseException) -> str:
@@ -311,8 +319,7 @@ class LoopThread:
 
     async def _leave(self) -> None:
         # Tools of other threads may run here too.
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        if others:
+        if others := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(others)
         self.retired = True
         self.loop.stop()

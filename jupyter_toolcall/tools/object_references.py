@@ -106,8 +106,7 @@ def _takes_text(schema: Schema) -> bool:
 
 def takes_values(schema: Schema) -> bool:
     """Return whether a schema takes a value other than null and names of objects."""
-    branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    if branches:
+    if branches := [*schema.get("anyOf", ()), *schema.get("oneOf", ())]:
         return any(isinstance(branch, Mapping) and takes_values(branch) for branch in branches)
     return not kinds_of(schema) and schema.get("type") != "null"
 

@@ -287,9 +287,7 @@ def by_object_name(annotation: Any, kinds: Kinds) -> Any:
         )
     if origin is not None and origin is not Literal and parts:
         return types.GenericAlias(origin, tuple(by_object_name(part, kinds) for part in parts))
-    if isinstance(annotation, type):
-        return _class_by_object_name(annotation, kinds)
-    return annotation
+    return _class_by_object_name(annotation, kinds) if isinstance(annotation, type) else annotation
 
 
 def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
@@ -302,7 +300,14 @@ def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
         return _by_fields(cls, kinds)
     if is_object_class(cls) and not dataclasses.is_dataclass(cls):
         return Annotated[Any, ObjectOf((cls,), (kind_name(cls),))]
+    base = next((base for base in _DATA_BASES if cls is not base and issubclass(cls, base)), None)
+    if base is not None and not has_schema(cls):
+        # Its values are written as those of its base, and the tool gets the class.
+        return Annotated[by_object_name(base, kinds), AfterValidator(lambda value: cls(value))]
     return cls
+
+
+_DATA_BASES = (str, int, float, bytes, list, dict, tuple, set, frozenset)
 
 
 def _subtypes(cls: type, kinds: Kinds) -> dict[type, str]:

@@ -15,7 +15,7 @@ from typing import Any
 from ..core.errors import Absent, CallError, NotRun
 from ..core.interrupts import attempt, class_name
 from .captured_prints import Prints, context_of, stream_proxies
-from .invoke import error_text, invoke, iterator_items, traceback_text
+from .invoke import error_text, invoke, is_kind, iterator_items, traceback_text
 from .json_structure import structure_of
 from .object_types import Kinds, leaf_kind, registered_kind
 from .running_tool import InputRequired, OutcomeUnknown, described
@@ -100,7 +100,7 @@ def _result(
         result, description = described(lambda: invoke(function, first, arguments))
         cls = type(result)
         # A file yields lines, but reading them here would empty it for the person.
-        is_read = issubclass(cls, _ITERATORS) and not hasattr(cls, "readline")
+        is_read = is_kind(cls, *_ITERATORS) and not hasattr(cls, "readline")
         if is_read and registered_kind(cls, kinds) is None:
             return iterator_items(result), description
         return result, description

@@ -646,3 +646,27 @@ test('plain keys in the panel stay there, and those with Ctrl, Alt or Meta, and 
   view.dispose();
   document.removeEventListener('keydown', before, true);
 });
+
+test('where an object comes from stands on a card once', async () => {
+  const { view, one, click, node } = await page();
+  const rows = waiting();
+  const [input, ...others] = rows.objects ?? [];
+  assert.ok(input);
+  const calls = (rows.calls ?? []).map(call => ({
+    ...call,
+    arguments: { Potato: 'Potato#1' },
+    uses: [{ parameter: 'Potato', object: 'p0' }],
+    origins: [{ id: '1', parameter: 'Potato', says: 'from the notebook' }]
+  }));
+  view.update(whole({ ...rows, calls, objects: [{ ...input, preview: {} }, ...others] }));
+  const times = (words: RegExp): number => [...one('.tc-card').textContent.matchAll(words)].length;
+  assert.equal(times(/from the notebook/g), 1);
+  click('Graph');
+  node('Potato#2').focus();
+  press(node('Potato#2'), 'Enter');
+  assert.match(one('.tc-card').textContent, /made by Potato_do1, call 1/);
+  assert.equal(times(/call 1/g), 1);
+  node('Potato#1').focus();
+  press(node('Potato#1'), 'Enter');
+  assert.equal(times(/from the notebook/g), 1);
+});

@@ -191,6 +191,27 @@ def test_an_edit_is_named_by_what_the_person_changed_and_not_by_what_the_scheme_
     assert other.calls[-1].status == both.calls[-1].status == "succeeded"
 
 
+@pytest.mark.parametrize(
+    ("method", "left", "name"),
+    [
+        ("cubic", {}, "method=linear"),
+        ("linear", {"x": 2}, "x=2"),
+        ("cubic", {"x": 2}, "x=2, method=linear"),
+    ],
+)
+def test_an_edit_without_an_argument_is_named_by_the_default_that_runs(
+    method: str, left: dict[str, int], name: str
+) -> None:
+    def fill(x: int = 1, method: str = "linear") -> str:
+        """Fill gaps."""
+        return f"{x} {method}"
+
+    first = run_calls(fill, calls=[("fill", {"x": 1, "method": method})])
+    edited = first.decide_anew("call_1", "edit", arguments={"x": 1, **left}).run()
+    assert edited.branch == f"{name} (call 1)"
+    assert edited.decide_anew("call_1", "edit", arguments={}).run().calls[0].result == "1 linear"
+
+
 def test_a_fork_is_named_by_the_call_it_comes_after_and_equal_names_get_numbers() -> None:
     replies = iter([("Potato_peel", {}), ("Potato_slice", {"shape": "x"}), "Done.", "Enough."])
 

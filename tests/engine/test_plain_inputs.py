@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -97,7 +97,7 @@ def read_by_model(request: Request) -> str:
 @pytest.mark.parametrize(("scheme", "native"), SCHEMES)
 def test_the_model_is_shown_the_value_of_each_plain_input(scheme: str, native: bool) -> None:
     inputs = {
-        "content": (STRAWBERRY, "what to judge"),
+        "what to judge": STRAWBERRY,
         "limit": 3,
         "exact": Decimal("1.50"),
         "day": date(2026, 3, 1),
@@ -230,10 +230,32 @@ def test_an_objects_parameter_takes_no_plain_data() -> None:
     assert session.calls[0].error == "str#1 is a str, not a Jar; the newest: Jar#1"
 
 
-def test_a_list_of_two_texts_is_no_pair_of_a_value_and_its_description() -> None:
-    session = session_of("done", inputs={"names": ["Ann", "Bob"], "pair": ("Ann", "a name")})
-    assert session["list#1"] == ["Ann", "Bob"]
-    assert session["str#1"] == "Ann"
+class Place(NamedTuple):
+    note: Note
+    shelf: str
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ("Ann", "Bob"),
+        ["Ann", "Bob"],
+        (3, "plums"),
+        (None, ""),
+        ([1], "x"),
+        Place(Note("a", []), "low"),
+    ],
+)
+def test_a_pair_of_data_is_a_value(value: Any) -> None:
+    session = session_of("done", inputs={"pair": value})
+    (name,) = session.objects
+    assert session[name] == value
+    assert session.state.objects[name].description == ""
+
+
+def test_a_pair_of_an_object_and_a_text_is_an_object_with_its_description() -> None:
+    session = session_of("done", inputs={"jar": (Jar(), "It is full.")})
+    assert session.state.objects["Jar#1"].description == "It is full."
 
 
 def test_a_policy_decides_by_the_value() -> None:

@@ -67,6 +67,11 @@ def test_a_later_cell_changes_what_it_says_and_keeps_the_rest(kernel: Kernel) ->
     assert kernel.run("-n a -m other --approve all", "Peel.").calls[-1].status == "succeeded"
 
 
+def test_next_continues_a_session_that_is_at_its_limit_of_turns(kernel: Kernel) -> None:
+    assert kernel.run(f"{OPEN} --approve all --max-turns 1").run().text == ""
+    assert kernel.line("next").text == "one"
+
+
 class Pot:
     """What water is in."""
 
@@ -347,9 +352,9 @@ def test_a_recording_makes_no_folder_outside_the_notebooks(shelf: Kernel, tmp_pa
 
 
 def test_a_break_that_no_tool_fits_and_a_wrong_option_of_values_are_errors(kernel: Kernel) -> None:
-    with pytest.raises(UsageError, match=r"--break Potato_peal: .*Did you mean Potato_peel\?"):
+    with pytest.raises(UsageError, match=r"break Potato_peal: .*Did you mean Potato_peel\?"):
         kernel.run(f"{OPEN} --break Potato_peal")
-    for name, glob in zip("bcd", ("Potato_*", "Potato_peel(*)", "[P]otato(x)"), strict=True):
+    for name, glob in zip("bcd", ("Potato_*", "Potato_peel(*)", "[P]otato_peel[(]*"), strict=True):
         assert kernel.run(f"-n {name} {UNNAMED} --break '{glob}'").pending
     with pytest.raises(UsageError, match=r"values knows no --forgett\. Did you mean --forget\?"):
         kernel.line("values --forgett")

@@ -105,7 +105,7 @@ def test_an_edit_of_nothing_approves_and_makes_no_branch(arguments: dict[str, An
     [
         ({"amount": 1}, (), {"account": 1, "amount": 1}),
         ({"account": True}, (), {"account": True, "amount": 1.0}),
-        ({}, ("amount",), {"account": 1}),
+        ({}, ("amount",), {"account": 1, "amount": 5}),
         ({"amount": exact_data(-0.0)}, (), {"account": 1, "amount": -0.0}),
     ],
 )

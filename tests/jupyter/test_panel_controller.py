@@ -60,6 +60,12 @@ def obeyed(drive: PanelController, *messages: Any) -> None:
     asyncio.run(drive.resume())
 
 
+def last_detail(heard: list[Notice]) -> str:
+    """Return the line below the status, as the panel was told last."""
+    rows = [notice.rows for notice in heard if isinstance(notice, (Delta, Whole))]
+    return next(row.session[0].detail for row in reversed(rows) if row.session)
+
+
 def statuses(drive: PanelController) -> list[str]:
     return [call.status for call in drive.session.calls]
 
@@ -208,7 +214,7 @@ def test_a_stop_while_a_call_waits_ends_the_wait_and_loses_nothing() -> None:
 def test_a_step_is_one_call_of_a_run_or_of_its_replay_which_says_what_the_next_one_does(
     approve: str,
 ) -> None:
-    drive, _ = paused_between(approve, TURN, ("double", {"number": 3}))
+    drive, heard = paused_between(approve, TURN, ("double", {"number": 3}))
     for ended in range(3):
         assert sum(status in ("succeeded", "rejected") for status in statuses(drive)) == ended
         waiting = all_waiting(drive)["calls"][:1] if approve == "ask" else []
@@ -218,13 +224,12 @@ def test_a_step_is_one_call_of_a_run_or_of_its_replay_which_says_what_the_next_o
     obeyed(drive, {"type": "replay", "call": "call_1_1"})
     for number in range(4):
         row, calls = drive.whole().session[0], drive.whole().calls
+        told = last_detail(heard)
         repeats = f"The next step repeats call {number + 1} (double): its tool does not run."
         detail = SAME_AGAIN if number == 3 else f"{SAME_SO_FAR} {repeats}"
         succeeded = number - (number > 1 and approve == "ask")
-        assert (row.detail, [c.status for c in calls if not c.branch].count("succeeded")) == (
-            detail,
-            succeeded,
-        )
+        done = [c.status for c in calls if not c.branch].count("succeeded")
+        assert (told, done) == (detail, succeeded)
         assert not row.pending
         assert not any(call.why or call.warning or call.status == "proposed" for call in calls)
         obeyed(drive, {"type": "step"})
@@ -247,7 +252,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
 ) -> None:
     turns = [("Crate_pack", {"Crate": "Crate#1"}), ("Crate_pack", {"Crate": "Crate#2"})]
     inputs = {"crate": Crate("of")}
-    drive, _ = seated(*turns, tool=Crate, inputs=inputs, approve="all", stepping=True)
+    drive, heard = seated(*turns, tool=Crate, inputs=inputs, approve="all", stepping=True)
     obeyed(drive, {"type": "run"})
     monkeypatch.setitem(RECIPIENT, "to", "eve")
     end = drive.session.head
@@ -263,7 +268,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
         assert rows.session[0].detail == detail
         assert not any(row.same for row in rows.calls if row.branch and row.step >= number)
         obeyed(drive, {"type": "step"})
-    assert drive.whole().session[0].detail == DIFFERS
+    assert last_detail(heard) == DIFFERS
     assert drive.session["Crate#3"].content == "of eve eve"
 
 
@@ -277,11 +282,39 @@ def test_a_stepped_replay_says_of_no_call_that_a_person_edited_that_its_input_ch
     assert drive.session.calls[0].result == 10
 
 
-def test_a_fork_that_comes_out_as_it_was_recorded_says_so() -> None:
-    drive, _ = seated(("double", {"number": 1}), ("double", {"number": 2}), approve="all")
+@pytest.mark.parametrize("action", ["hello", "break"])
+def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
+    action: str,
+) -> None:
+    drive, heard = seated(("double", {"number": 1}), ("double", {"number": 2}), approve="all")
+    drive.greet()
     head = drive.session.head
     obeyed(drive, {"type": "fork", "call": "call_1"}, {"type": "run"})
-    assert (drive.whole().session[0].detail, drive.session.head) == (SAME_AGAIN, head)
+    assert (last_detail(heard), drive.session.head) == (SAME_AGAIN, head)
+    assert drive.whole().session[0].detail == ""
+    obeyed(drive, {"type": action, **({"tool": "double"} if action == "break" else {})})
+    assert last_detail(heard) == ""
+
+
+@pytest.mark.parametrize("approve", ["all", "ask"])
+def test_a_call_that_fails_as_before_says_so_and_leaves_no_branch_on_show(approve: str) -> None:
+    errors = ["no gas", "no gas", "no water"]
+
+    def boil() -> str:
+        """Boil."""
+        raise ValueError(errors.pop(0))
+
+    drive, heard = seated(("boil", {}), tool=boil, approve=approve)
+    if approve == "ask":
+        obeyed(drive, all_waiting(drive))
+    head, digest = drive.session.head, drive.session.calls[0].approval_digest
+    retry = {"type": "retry", "call": "call_1", "approval_digest": digest, "unchanged": True}
+    obeyed(drive, retry)
+    assert (last_detail(heard), drive.session.head) == ("Call 1 fails as before.", head)
+    assert [row.name for row in drive.whole().branches if not row.hidden] == ["main"]
+    obeyed(drive, retry)
+    assert (last_detail(heard), drive.session.head != head) == ("", True)
+    assert drive.session.calls[0].error == "ValueError: no water"
 
 
 def test_the_very_request_of_a_turn_is_shown_when_it_is_asked_for() -> None:
@@ -369,8 +402,7 @@ def ran_again(session: Session) -> tuple[str, Rows]:
     drive = PanelController(session.replay(), told.append)
     drive.recorded = frozenset(entry.id for entry in drive.session.cursor.replay_queue.entries)
     drive.run_to_pause()
-    rows = [notice.rows for notice in told if isinstance(notice, (Delta, Whole))]
-    return rows[-1].session[0].detail, drive.whole()
+    return last_detail(told), drive.whole()
 
 
 def saved(session: Session) -> Rows:
@@ -416,14 +448,23 @@ def test_a_used_up_budget_of_calls_goes_on_with_as_many_again() -> None:
     assert drive.session.text == "done"
 
 
-def test_a_session_at_its_limit_of_turns_says_what_goes_on() -> None:
-    model = Scripted([("Potato_peel", {}), "Done."])
+def test_a_session_at_its_limit_of_turns_continues_when_a_person_says_run() -> None:
+    model = Scripted(
+        [("Potato_peel", {}), ("Potato_slice", {"pieces": 8}), "Done.", ("Potato_peel", {})]
+    )
     potato = {"potato": Potato()}
     session = Session(
         Toolbox(Potato), model, scheme="flat", inputs=potato, approve="all", max_turns=1
     )
     controller = PanelController(session.ask("Peel it."), lambda notice: None)
-    with pytest.raises(Unfinished, match="after 1 turn: run the cell again with a larger --max-"):
+    with pytest.raises(Unfinished, match="after 1 turn: Run, or %toolchat next, continues"):
         controller.run_to_pause()
-    status = "Stopped after 1 turn: run the cell again with a larger --max-turns"
+    status = "Stopped after 1 turn: Run continues"
     assert idle_phase(controller.session.cursor) == ("stopped", status)
+    with pytest.raises(Unfinished, match="after 2 turns"):
+        obeyed(controller, {"type": "run"})
+    assert not controller.session.run().text
+    obeyed(controller, {"type": "run"})
+    assert (controller.session.text, len(controller.session.calls)) == ("Done.", 2)
+    with pytest.raises(Unfinished, match="after 1 turn:"):
+        PanelController(controller.session.ask("Again."), print).run_to_pause()

@@ -93,16 +93,18 @@ def test_only_a_choice_or_its_letter_decides_on_the_input_line(
     assert session.run().calls[0].result == "paid 5"
 
 
-def test_two_sessions_of_one_file_start_an_approved_call_once(
-    box: Toolbox, paid: list[int], tmp_path: Path
+@pytest.mark.parametrize("forks", [False, True])
+def test_two_sessions_of_one_journal_start_an_approved_call_once(
+    box: Toolbox, paid: list[int], tmp_path: Path, forks: bool
 ) -> None:
     path = tmp_path / "a.jsonl"
-    first = waiting(box, journal=path)
-    one, other = (Session.load(path, box, script(5)) for _ in range(2))
+    first = waiting(box, journal=None if forks else path)
+    one, other = (first.fork() if forks else Session.load(path, box, script(5)) for _ in range(2))
     one.decide(one.pending[0], "approve").run()
-    with pytest.raises(NotYourTurn, match="another session of this file"):
+    with pytest.raises(NotYourTurn, match="in another session of this journal, and ran: check out"):
         other.decide(other.pending[0], "approve")
     assert (paid, len(first.journal)) == ([5], len(other.journal))
+    assert other.checkout(other.branches[-1]).calls[0].result == "paid 5"
 
 
 @pytest.mark.parametrize("forks", [False, True])
@@ -186,6 +188,8 @@ def test_a_loaded_session_keeps_the_limits_and_the_types_that_it_is_given(
     assert loaded.decide(loaded.pending[0]).run().outputs == {"plans": [Plan("Bonn")]}
     with pytest.raises(UsageError, match=r"has the output 'plans' as list\[Plan\], not as str"):
         Session.load(path, box, model, outputs={"plans": str})
+    with pytest.raises(UsageError, match=r"break pya: .* Did you mean pay"):
+        Session.load(path, box, model, breaks="pya")
     with pytest.raises(UsageError, match="'other' among plans"):
         Session.load(path, box, model, outputs={"other": str})
 

@@ -169,10 +169,12 @@ def test_an_empty_prompt_is_refused(text: Any, is_what: str) -> None:
         *(("model", "kitchen", "scripted:NAME"), ("model", "scripted:nothing", "scripted:kitchen")),
         *(("outputs", {"x": "Potatoe"}, "Did you mean Potato"), ("outputs", ["x"], "is no dict")),
         *(("inputs", {1: 2}, "inputs: {1: 2} is no dict"), ("max_turns", 0, "max_turns is 0")),
+        ("breaks", "Potato_peal", r"^break Potato_peal: .* Did you mean Potato_weigh\?$"),
+        ("breaks", ["*weigh", "*Way"], r"^break \*Way: no tool has that name"),
         ("budget", "9", r"budget: '9' is no Budget, such as Budget\(calls=40\)"),
         *(("system", None, "system is None, which is no text"), ("name", 3, "name is 3, which")),
         ("inputs", {"": 2}, "inputs: {'': 2} is no dict"),
-        *(("breaks", 3, "breaks is 3, which"), ("breaks", ["a", None], "breaks is None, which")),
+        *(("breaks", 3, "breaks is 3, which"), ("breaks", ["*", None], "breaks is None, which")),
         *(
             ("jobs", n, "^jobs is .*; give a whole number from 1 on")
             for n in (0, -1, 1.5, "4", True)

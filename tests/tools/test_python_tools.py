@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.tools.object_references import references, replace_names
+from tests.example_tools import run_calls
 
 
 class Potato:
@@ -652,3 +653,37 @@ def test_tools_and_bound_methods_of_an_instance_share_its_state_also_after_an_ed
 def test_two_of_a_class_without_names_are_told_apart_by_nothing() -> None:
     with pytest.raises(DefinitionError, match="two tools are named 'counter_add'"):
         Toolbox(Counter(), Counter())
+
+
+class Town(str):
+    """A kind of text; no name is empty."""
+
+    def __new__(cls, name: str) -> Town:
+        if not name:
+            raise TypeError("no name")
+        return super().__new__(cls, name)
+
+
+def test_a_subclass_of_data_is_written_as_its_base_and_reaches_the_tool_as_itself() -> None:
+    def visit(towns: list[Town], first: Town | None = None) -> str:
+        """Visit them."""
+        return f"{[*towns, first]} {type(towns[0]) is type(first) is Town}"
+
+    calls = [("visit", {"towns": ["Bonn"], "first": "Ulm"}), ("visit", {"towns": [""]})]
+    session = run_calls(visit, calls=calls)
+    assert session.calls[0].result == "['Bonn', 'Ulm'] True"
+    assert session.calls[1].error == "visit: an argument cannot be read: TypeError: no name"
+
+
+@pytest.mark.parametrize("method", ["__hash__", "__getattribute__"])
+def test_a_call_that_ran_does_not_fail_where_the_class_of_its_result_raises(method: str) -> None:
+    def refuse(cls: type, *args: Any) -> Any:
+        raise RuntimeError("refused")
+
+    cls = type("Meta", (type,), {method: refuse})("Odd", (), {})
+
+    def make() -> Any:
+        """Make one."""
+        return object.__new__(cls)
+
+    assert run_calls(make, calls=[("make", {})]).calls[0].status == "succeeded"

@@ -165,7 +165,7 @@ def drive_on(drive: PanelController) -> None:
 
 def told_as_a_whole(drive: PanelController) -> Panel:
     panel, session = Panel(), drive.session
-    row = replace(drive.updates.status, ran=0, remembered=0)
+    row = replace(drive.updates.shown_status(), ran=0, remembered=0)
     panel.tell(Whole(with_graph(ViewRows().whole(session.cursor, row))))
     return panel
 

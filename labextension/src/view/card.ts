@@ -8,7 +8,7 @@ import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, redraw
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview, previewForCall } from './full_preview';
 import { icon } from './icons';
-import { branchName, callWord, currentBranch, nameText, objectState, printsLabel, savedName, warningText } from './labels';
+import { branchName, callWord, currentBranch, nameText, printsLabel, savedName, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { pathOf } from './origins';
@@ -37,8 +37,6 @@ function title(text: string, look: string, aside: string, description: Child = n
   const parts = text.split(/(?<=_)/).flatMap(part => [part, h('wbr', {})]);
   return h('div', 'tc-title', h('h3', look, ...parts), description, mutedText(aside));
 }
-
-const callPlace = (call: CallRow): string => t('call %1', call.step);
 
 /** The name of the model that a person plays. */
 const PERSON = 'person';
@@ -138,7 +136,7 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   return [
     ...(open ? lastCalls(view, call, acts) : []),
     open ? modelWords(view, call) : null,
-    title(oneLine(call.tool, 120), 'mono', callPlace(call), open ? description : null),
+    title(oneLine(call.tool, 120), 'mono', t('call %1', call.step), open ? description : null),
     open ? null : description,
     warningNote(call),
     ...(object && !open ? changeOf(view, call, object, acts) : []),
@@ -153,9 +151,9 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
 function dataOf(
   view: ViewState, call: CallRow, object: ObjectRow, acts: PanelActions, on: Element, isWhole: boolean, showOther: () => void
 ): Child[] {
-  const { columns, image, caption } = object.preview;
-  const isDrawn = columns.length > 0 || image !== '';
-  const head = objectLine(object, nameText(object), isDrawn ? caption : objectState(view, object));
+  const { columns, caption } = object.preview;
+  // Where it comes from stands at the argument.
+  const head = objectLine(object, nameText(object), caption);
   return [head, ...(columns.length ? previewForCall(view, call, object, acts, isWhole, showOther) : fullPreview(view, object, acts, on))];
 }
 
@@ -222,7 +220,7 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
   const current = view.model.branches.size > 1 ? t('branch %1', currentBranch(view.model)?.name ?? '') : '';
   const aside = object.branch
     ? t('branch %1', branchName(view.model, object.branch))
-    : current || (call ? callPlace(call) : object.kind);
+    : current || (object.preview.caption && object.kind);
   const change = changeOf(view, call, object, acts);
   const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
   // Of a new table no cell has changed: its first rows are shown.

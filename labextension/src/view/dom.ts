@@ -69,8 +69,8 @@ export const mutedText = (...children: Child[]): HTMLElement => h('span', 'muted
 
 export const strongText = (...children: Child[]): HTMLElement => h('span', 'strong', ...children);
 
-/** What stands in a cell of a table; a long decimal is shortened, beside the `other` one that it is compared with, and whole in its tooltip. */
-export function cellText(text: string, cap: number, other = ''): Child {
+/** What stands in a cell of a table; a long decimal is shortened, unless it is compared with an `other` one, and whole in its tooltip. */
+export function cellText(text: string, cap: number, other?: string): Child {
   const short = shortNumber(text, other);
   return short === text ? oneLine(text, cap) : h('span', { title: text }, short);
 }

@@ -45,10 +45,16 @@ export const shortNumbers = (text: string): string => text.replace(/(?<![\w.])(-
 /** The first line of a text with its long numbers shortened, at most `cap` characters long; the kernel has the same rule. */
 export const shortLine = (text: string, cap: number): string => oneLine(shortNumbers(text), cap).replace('.…', '…');
 
-/** A long number in its short form; whole where the `other` number would read the same, as any other text. */
-export function shortNumber(text: string, other = ''): string {
-  const short = /^-?[\d.]+$/.test(text) ? shortNumbers(text) : text;
-  return text !== other && other.startsWith(short.slice(0, -1)) ? text : short;
+/** A number without the noise of a binary float, such as 5.7 for 5.699999999999999; any other text as it is. */
+function withoutNoise(text: string): string {
+  const rounded = /^(?=.{14,20}$)-?\d+\.\d+$/.test(text) ? String(Number(Number(text).toPrecision(15))) : text;
+  return rounded.length < text.length - 6 ? rounded : text;
+}
+
+/** A long number in its short form. Beside the `other` number that it is compared with it is whole, without noise unless both would read the same. */
+export function shortNumber(text: string, other?: string): string {
+  if (other === undefined) return /^-?[\d.]+$/.test(text) ? shortNumbers(text) : text;
+  return withoutNoise(text) === withoutNoise(other) ? text : withoutNoise(text);
 }
 
 /** The first paragraph of a description on one line, cut to `cap` characters. */
