@@ -72,8 +72,9 @@ class Cursor:
     early_ends: dict[str, EarlyEnd] = field(default_factory=dict)
     """The calls that ran ahead of their turn and wait for it, by id."""
     latest_reply: str = ""
-    """The entry of the last reply that the model gave here. Its calls are new, even if an equal
-    reply is recorded with results."""
+    """The entry of the last reply that the model gave here. Its calls are new."""
+    repeats_reply: bool = False
+    """Whether an equal reply was recorded here before. Its calls are new even with results."""
     _arrived: int = 0
     """How many entries the journal had when the cursor came to its head."""
     _shown: dict[str, tuple[CallRecord, CallRecord]] = field(default_factory=dict)
