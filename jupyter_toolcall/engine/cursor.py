@@ -72,8 +72,9 @@ class Cursor:
     early_ends: dict[str, EarlyEnd] = field(default_factory=dict)
     """The calls that ran ahead of their turn and wait for it, by id."""
     latest_reply: str = ""
-    """The entry of the last reply that the model gave here. Its calls are new, even if an equal
-    reply is recorded with results."""
+    """The entry of the last reply that the model gave here. Its calls are new."""
+    repeats_reply: bool = False
+    """Whether an equal reply was recorded here before. Its calls are new even with results."""
     turns_before: int = 0
     """The replies to the latest prompt that came before a person continued the run; they do not
     count for `max_turns`."""

@@ -132,13 +132,18 @@ def _demand_options(toolbox: Any, inputs: Any, outputs: Any, max_turns: Any, bud
     """Raise UsageError, which names the option, where a value is of another type."""
     if not isinstance(toolbox, Toolbox):
         raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
-    for option, value in (("inputs", inputs), ("outputs", outputs)):
-        if not isinstance(value, Mapping) or not all(isinstance(k, str) and k for k in value):
-            raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
+    _demand_names("inputs", inputs)
+    _demand_names("outputs", outputs)
     if max_turns is not None:
         checked_count(max_turns, "max_turns")
     if not isinstance(budget, Budget | None):
         raise UsageError(f"budget: {budget!r:.60} is no Budget, such as Budget(calls=40)")
+
+
+def _demand_names(option: str, value: Any) -> None:
+    """Raise UsageError, which names the option, for anything but a dict by names."""
+    if not isinstance(value, Mapping) or not all(isinstance(k, str) and k for k in value):
+        raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
 
 
 def _breaks(globs: str | Sequence[str], toolbox: Toolbox) -> tuple[str, ...]:
@@ -197,6 +202,7 @@ def reopen_session(
     `options` are the other arguments of `open_session`. Raises BrokenJournal where the journal
     holds no session, UsageError where that has another scheme or other outputs.
     """
+    _demand_names("outputs", outputs)
     opened = _opening_of(journal, where)
     recorded = {
         key: (out.kind, out.description) for key, out in opened.outputs.items() if not out.schema

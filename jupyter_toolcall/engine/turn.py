@@ -131,10 +131,11 @@ def _record_reply(
         offered = _new_definitions(cursor, request, state)
         read = context.scheme.read(reply, state, context.toolbox)
         event = recorded_reply(read, state, offered, request.news, context.hide)
+        before = len(context.journal)
         entry = cursor.write(event, **meta)
     except (TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"the model's reply cannot be written down: {error}") from error
-    cursor.latest_reply = entry.id
+    cursor.latest_reply, cursor.repeats_reply = entry.id, len(context.journal) == before
     return entry
 
 

@@ -116,8 +116,10 @@ class BegunRun:
             reason = _shortfall(planned.task, session, planned.max_turns)
         except ToolcallError as raised:
             reason = str(raised)
+        except KeyboardInterrupt:
+            raise
         # A model and a check are other people's functions: what they raise ends this run alone.
-        except Exception as raised:
+        except BaseException as raised:
             reason = f"{type(raised).__name__}: {raised}"
         counted, by_reference = counted_tokens(self.asked)
         model = label(planned.model)
@@ -146,7 +148,7 @@ def run_planned(planned: PlannedRun) -> Run:
     try:
         session = begun.open()
         return begun.ended(session.run(), None)
-    except Exception as error:
+    except BaseException as error:
         return begun.ended(session, error)
 
 

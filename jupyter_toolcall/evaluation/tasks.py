@@ -74,6 +74,9 @@ def _problem(task: Task) -> str:
     for key, text in (("name", task.name), ("prompt", task.prompt)):
         if not str(text).strip():
             return f"its {key} is empty"
+    for key, kind in (("inputs", Mapping), ("outputs", Mapping), ("plan", Sequence)):
+        if not isinstance(value := getattr(task, key), kind):
+            return f"its {key} is {value!r:.40}; give a {'list' if key == 'plan' else 'dict'}"
     if not isinstance(task.toolbox, Toolbox):
         return f"its toolbox is {task.toolbox!r:.40}; write Toolbox(...)"
     if task.check is not None and not callable(task.check):

@@ -60,6 +60,8 @@ def _call_named(session: Session, word: str) -> str:
 
 
 def _named(session: Session, words: list[str]) -> str | None:
+    if len(words) > 1:
+        raise UsageError(f"name one call, by its number; not {' '.join(words)!r:.80}")
     return _call_named(session, words[0]) if words else None
 
 
@@ -301,6 +303,9 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
 }
 _OTHERS = ("sessions", "values", "models", "rules", "config", "help")
 """The subcommands that are about no session."""
+_ALONE = {"status", "tools", "objects", "outdated", "verify", "next", "dot"}
+_ALONE |= {"sessions", "models", "config"}
+"""The subcommands that take no words."""
 _HELP = """\
   status                     the state of the session, and the calls that wait
   tools, objects, sessions   list the tools, the objects, or the sessions of this notebook
@@ -365,6 +370,9 @@ def carry_out(
     """
     words, name = _option(words, "-n", "-n needs the name of a session")
     command, *arguments = words or ["status"]
+    if arguments and command in _ALONE:
+        # One that is passed over seems to have an effect, such as `verify other.ipynb`.
+        raise UsageError(f"{command} takes no words; not {' '.join(arguments)!r:.80}")
     if command in ("mcp", "prompt"):
         done = mcp_commands.carry_out(command, arguments, cells.folder, settings)
         return print_text(done) if isinstance(done, str) else done

@@ -239,7 +239,7 @@ def continue_session(
                     hold.deliver()
             return summary(session, "interrupted")
     # A model is somebody's function: what it raises ends this session alone.
-    except (Exception, KeyboardInterrupt) as error:
+    except BaseException as error:
         return summary_at_end(session, error)
 
 

@@ -10,7 +10,7 @@ import inspect
 import json
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -155,6 +155,10 @@ class Rule:
                 problem = f"{schema!r:.60} is no JSON Schema: {str(error).splitlines()[0]:.200}"
                 raise UsageError(f"the rule for {self.tool}: {name}: {problem}") from None
         object.__setattr__(self, "_validators", validators)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What checks the values cannot be copied, and a worker process makes its own.
+        return Rule, tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
     def __call__(self, tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
         """Return the answer for a call, None where the rule does not fit."""

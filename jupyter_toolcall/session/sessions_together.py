@@ -97,7 +97,7 @@ class SessionsTogether(Generic[Task]):
         context = self.open_session(task)
         try:
             return _OpenSession(task, context, context.__enter__())
-        except (Exception, KeyboardInterrupt) as error:
+        except BaseException as error:
             self.on_end(task, None, error)
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -121,8 +121,9 @@ class SessionsTogether(Generic[Task]):
             if opened.request is not None:
                 requested[threads.submit(timed_reply, cursor, opened.request)] = opened
                 return
-        # A model or a tool may raise anything: that ends this session, and no other one.
-        except (Exception, KeyboardInterrupt) as error:
+        # A model or a tool may raise anything, such as asyncio.CancelledError: that ends this
+        # session, and no other one.
+        except BaseException as error:
             self._close(opened, error)
             if isinstance(error, KeyboardInterrupt):
                 raise

@@ -101,7 +101,8 @@ def _journal(path: Path) -> Verified:
     except ToolcallError as error:
         raise BrokenJournal(f"its entries do not follow one another: {error}") from None
     if not states:
-        return Verified("it holds no session")
+        # Such a file had one: everything that it recorded is lost.
+        raise BrokenJournal("it holds no session")
     calls = len({call for state in states for call in state.order})
     content = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
     return Verified(f"{content} follow one another; a journal holds no tools, so none ran")

@@ -201,8 +201,8 @@ def is_written(path: Path) -> bool:
     # Reading from a pipe or a terminal would wait.
     if not path.is_file():
         return False
-    with contextlib.suppress(OSError, UnicodeDecodeError), path.open(encoding="utf-8") as file:
-        return file.readline().rstrip("\n") == _header(path.resolve())
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.readline().rstrip(b"\r\n") == _header(path.resolve()).encode()
     return False
 
 

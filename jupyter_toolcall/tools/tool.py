@@ -282,8 +282,16 @@ def default_arguments(tool: Tool) -> dict[str, Any]:
     return {name: part["default"] for name, part in properties.items() if "default" in part}
 
 
+_MARKS = ["read_only", "idempotent", "destructive", "untrusted", "external", "pure"]
+_MARKS += ["sees_withheld", "ends_run"]
+
+
 def _check_marks(what: str, marked: Tool | ToolOptions) -> None:
-    """Raise DefinitionError, which begins with `what`, for marks that contradict one another."""
+    """Raise DefinitionError, which begins with `what`, for marks that are none, such as the text
+    "no", which would count as a yes, or that contradict one another."""
+    for mark in _MARKS:
+        if type(value := getattr(marked, mark)) is not bool:
+            raise DefinitionError(f"{what}: {mark} is {value!r:.60}; write True or False")
     changes_nothing = marked.read_only or marked.pure
     if (marked.destructive and changes_nothing) or (marked.pure and marked.external):
         raise DefinitionError(f"{what}: read_only and pure say that a call changes nothing")

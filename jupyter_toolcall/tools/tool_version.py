@@ -33,8 +33,8 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, deque, MappingProxyType)
 _FIELDS = ["__dataclass_fields__", "__pydantic_fields__", "__attrs_attrs__", "_field_defaults"]
 _FIELDS += ["__pydantic_decorators__", "_member_map_"]
 """Where a class has the defaults of its fields, its validators, and the members of an enum."""
-_HOLDING = {"attr._make", "builtins", "dataclasses", "functools", "pydantic.fields"}
-_HOLDING |= {"pydantic._internal._decorators"}
+_HOLDING = {"attr._make", "builtins", "collections", "dataclasses", "functools"}
+_HOLDING |= {"pydantic.fields", "pydantic._internal._decorators"}
 """The modules of what holds functions, such as a property, a partial, a field or a validator."""
 _HELD = ["__func__", "__self__", "__wrapped__", "func", "args", "keywords", "fget", "fset", "fdel"]
 _HELD += ["default", "default_factory", "factory", "dispatcher"]

@@ -352,13 +352,19 @@ def test_two_sessions_never_share_a_file_even_if_case_does_not_count(names: list
 # -- branches -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["fork", "checkout", "magic"])
+@pytest.mark.parametrize("way", ["fork", "fork first", "checkout", "magic"])
 def test_a_place_in_the_middle_of_a_reply_goes_on_with_the_recorded_results(way: str) -> None:
     session = Session(Toolbox(send), Scripted([TWO, "Done."]), scheme="flat", approve="all")
     session.tell("Go.")
     reply = next(e.id for e in session.journal if isinstance(e.event, Replied))
     if way == "fork":
         session = session.fork("call_1_1").run()
+    elif way == "fork first":
+        SENT.clear()
+        session = Session(Toolbox(send), Scripted([TWO, "Done."]), scheme="flat", approve="all")
+        session.ask("Go.").step()
+        session.fork().run()
+        session.run()
     elif way == "checkout":
         session.checkout(reply).run()
     else:

@@ -185,9 +185,10 @@ def test_what_a_tool_a_check_or_a_model_raises_ends_no_more_than_its_run() -> No
     plan = [("broken", {"a": 1, "b": 2}), ("save", {})]
     tool = one(sum_task(toolbox=Toolbox(broken), plan=plan))
     assert tool.reason == "total was not saved; broken: SystemExit: out of order"
-    check = one(sum_task(check=failing(ValueError("no idea"))))
-    assert check.reason == "ValueError: no idea"
-    assert (check.calls, check.turns) == (2, 2)
+    for error in (ValueError("no idea"), SystemExit("no idea")):
+        check = one(sum_task(check=failing(error)))
+        assert check.reason == f"{type(error).__name__}: no idea"
+        assert (check.calls, check.turns) == (2, 2)
     model = one(sum_task(), model=failing(RuntimeError("no answer")))
     assert (model.reason, model.requests, model.turns) == ("RuntimeError: no answer", 1, 0)
     assert one(sum_task(), model=lambda request: None).reason == "the model did not reply"
@@ -384,6 +385,8 @@ BAD_FILES = {
     "TASKS = [task('a', toolbox=3)]": "task 'a': its toolbox is 3; write Toolbox(...)",
     "TASKS = [task('a', outputs={})]": "task 'a': nothing tells whether it is solved",
     "TASKS = [task('a', check=3)]": "task 'a': its check is 3; give a function",
+    "TASKS = [task('a', outputs=3)]": "task 'a': its outputs is 3; give a dict",
+    "TASKS = [task('a', plan=3)]": "task 'a': its plan is 3; give a list",
     "TASKS = [task('a', plan=['peel'])]": "task 'a': step 1 of its plan is 'peel'; a step is",
     "TASKS = [task('a', plan=[('peel', {})])]": "its plan has to end with ('save', {...})",
     "TASKS = [task('a', plan=())]": "task 'a' has no plan, and the model ideal goes by it",

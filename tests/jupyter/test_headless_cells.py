@@ -215,6 +215,8 @@ def test_stop_leaves_the_call_where_it_is(session: Session, post: Post) -> None:
     for words, problem in (
         ("answer 1", "answer CALL RESULT"),
         *((f"approve {call}", "approve takes one call") for call in ("call_9", "1 2", "all")),
+        *((f"{command} other.ipynb", f"{command} takes no words") for command in ("verify", "dot")),
+        *(("fork 1 1", "name one call"), ("replay 1 --frsh", "name one call")),
     ):
         with pytest.raises(UsageError, match=problem):
             line(session, words)

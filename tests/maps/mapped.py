@@ -86,10 +86,11 @@ class Refuser(Payer):
     """Raises for two of the bills."""
 
     name = identity = "refuser"
+    refusal: BaseException = ValueError("no such bill")
 
     def __call__(self, request: Request) -> Reply:
         if any(number in prompt_of(request) for number in ("1", "4")):
-            raise ValueError("no such bill")
+            raise self.refusal
         return super().__call__(request)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import os
 import signal
@@ -147,13 +148,16 @@ def test_a_name_whose_sessions_were_recorded_otherwise_is_refused_in_their_rows(
     }
 
 
-def test_errors_of_some_sessions_end_no_others_and_are_grouped() -> None:
-    sessions = Session.map(PROMPTS, pays, Refuser, scheme="flat", approve="all")
-    assert dict(sessions.errors) == {"ValueError: no such bill": 2}
+@pytest.mark.parametrize("kind", [ValueError, asyncio.CancelledError, SystemExit])
+def test_errors_of_some_sessions_end_no_others_and_are_grouped(kind: type[BaseException]) -> None:
+    model = type("Refuser", (Refuser,), {"refusal": kind("no such bill")})
+    sessions = Session.map(PROMPTS, pays, model, scheme="flat", approve="all")
+    error = f"{kind.__name__}: no such bill"
+    assert dict(sessions.errors) == {error: 2}
     assert dict(sessions.counts) == {"failed": 2, "finished": 4}
-    assert "2 × ValueError: no such bill" in repr(sessions)
-    assert "2 × ValueError: no such bill" in sessions._repr_html_()
-    assert sessions[1].error == "ValueError: no such bill"
+    assert f"2 × {error}" in repr(sessions)
+    assert f"2 × {error}" in sessions._repr_html_()
+    assert sessions[1].error == error
 
 
 def test_outputs_are_read_from_the_journal(own_folder: Path) -> None:

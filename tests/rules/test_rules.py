@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
@@ -60,7 +61,8 @@ def test_a_rule_that_has_ended_asks_and_says_why(fields: Any, why: str) -> None:
 def test_a_rule_to_refuse_fits_the_characters_that_look_alike(to: str, is_refused: bool) -> None:
     rule = Rule("pay", "refuse", {"to": {"pattern": "^Mallory$"}})
     assert asked(rule, to=to).calls[0].status == ("rejected" if is_refused else "proposed")
-    same = Rule("pay", "run", {"to": {"const": "Mallory"}})
+    # A copy decides the same, such as one in a worker process.
+    same = pickle.loads(pickle.dumps(Rule("pay", "run", {"to": {"const": "Mallory"}})))
     assert asked(same, to=to).calls[0].status == ("succeeded" if to == "Mallory" else "proposed")
 
 

@@ -158,6 +158,8 @@ MARKS: list[tuple[dict[str, Any], str]] = [
     ({"pure": True, "external": True}, "changes nothing"),
     ({"max_result": 0}, "max_result is 0"),
     ({"max_result": "x"}, "max_result is 'x'"),
+    ({"read_only": "no"}, "read_only is 'no'; write True or False"),
+    ({"sees_withheld": 0}, "sees_withheld is 0"),
 ]
 
 
@@ -192,6 +194,8 @@ def test_a_loaded_session_keeps_the_limits_and_the_types_that_it_is_given(
         Session.load(path, box, model, breaks="pya")
     with pytest.raises(UsageError, match="'other' among plans"):
         Session.load(path, box, model, outputs={"other": str})
+    with pytest.raises(UsageError, match="outputs: 5 is no dict by names"):
+        Session.load(path, box, model, outputs=5)  # type: ignore[arg-type]
 
 
 def test_a_substitute_stays_in_a_toolbox_that_gets_more_types(

@@ -156,6 +156,8 @@ def test_a_journal_is_checked_in_itself(tmp_path: Path, capfd: pytest.CaptureFix
     status, lines, _ = ran(capfd, path)
     assert status == 1
     assert "of the journal is torn or was changed" in lines[0]
+    path.write_text("")
+    assert ran(capfd, path)[:2] == (1, [f"differs  {path}: it holds no session"])
 
 
 # -- what a person decided by hand ------------------------------------------------------------

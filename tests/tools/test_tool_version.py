@@ -193,7 +193,7 @@ def test_a_tool_is_another_with_what_it_is_made_of_and_with_nothing_else(
 
 
 REACHED = """
-    import datetime, functools, math, operator, re
+    import collections, datetime, functools, math, operator, re
     import numpy as np
 
     math = type(math)("math")
@@ -215,7 +215,7 @@ REACHED = """
     client = Client()
     CONF, CLIENTS = {"to": "Ann"}, [Client()]
     DAY, WORD, ROW = datetime.date(2026, 1, 1), re.compile("a"), np.arange(3)
-    FIRST = operator.itemgetter(0)
+    FIRST, COUNTS = operator.itemgetter(0), collections.defaultdict(lambda: 1)
     helper = finder = lambda: 1
 
     @functools.singledispatch
@@ -225,7 +225,7 @@ REACHED = """
     def tool(x):
         client.send()
         math.floor(3)
-        FIRST([client.inner.go(), CONF["to"], CLIENTS, DAY, WORD, ROW])
+        FIRST([client.inner.go(), CONF["to"], CLIENTS, DAY, WORD, ROW, COUNTS])
         return make().go(), by_type(x)
 
     def tool_by_text(x):
@@ -242,6 +242,7 @@ REACHED = """
         *("Inner.go = lambda self: 2", "Client.send = lambda self: 2", "make = lambda: 2"),
         *("DAY = datetime.date(2027, 1, 1)", "WORD = re.compile('b')", "ROW[0] = 7"),
         *("FIRST = operator.itemgetter(1)", "by_type.register(int, lambda x: 1)"),
+        "COUNTS.default_factory = lambda: 2",
         # A text beside `getattr` or `globals` may be a name.
         *("math.floor = lambda text: 'Eve'", "helper = lambda: 2", "finder = lambda: 2"),
     ],
