@@ -181,6 +181,26 @@ test('a failed call is run with its changed tool, and as it is where the tool ha
   assert.deepEqual([it.buttons('Fix and retry').length, it.buttons('Run again').length], [0, 0]);
 });
 
+test('that a tool has not changed is said of the call that was pressed alone, until a cell has run', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const calls = [1, 2].map(step => called(step, { status: 'failed', object: '', error: 'ValueError: no' }));
+  it.view.update(whole({ ...rows, calls, tools: calls.map(({ tool }) => ({ id: tool, can_change: true })) }));
+  const steps = (): HTMLElement[] => it.all('[aria-label=Steps] button');
+  const shown = (): unknown => [it.all('.tc-acts [role=alert]').length, it.buttons('Fix and retry').length, it.buttons('Run again').length];
+  const refused = { type: 'refused', command: 'retry', reason: 'The tool has not changed.', fields: {} } as const;
+  steps()[1]?.click();
+  it.click('Fix and retry');
+  it.view.update(refused);
+  assert.deepEqual(shown(), [1, 0, 1]);
+  steps()[0]?.click();
+  assert.deepEqual(shown(), [0, 1, 0]);
+  it.click('Fix and retry');
+  it.view.update(refused);
+  it.view.update({ ...refused, command: '', reason: '' });
+  assert.deepEqual(shown(), [0, 1, 0]);
+});
+
 test('a run that was stopped before a decision says that Approve continues it, and a key that is missing is shown as code', async () => {
   const it = await page();
   const bar = (): string => it.all('.tc-bar').map(one => one.textContent).join();

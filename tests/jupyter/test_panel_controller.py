@@ -427,3 +427,14 @@ def test_a_session_at_its_limit_of_turns_says_what_goes_on() -> None:
         controller.run_to_pause()
     status = "Stopped after 1 turn: run the cell again with a larger --max-turns"
     assert idle_phase(controller.session.cursor) == ("stopped", status)
+
+
+def test_after_a_cell_a_panel_no_longer_shows_why_a_command_was_refused() -> None:
+    drive, heard = seated()
+    drive.republish_changed()
+    assert not any(isinstance(notice, Refused) for notice in heard)
+    obeyed(drive, {"type": "retry", "call": "call_1", "approval_digest": "another"})
+    drive.republish_changed()
+    drive.republish_changed()
+    reasons = [notice.reason for notice in heard if isinstance(notice, Refused)]
+    assert len(reasons) == 2 and reasons[0] and not reasons[1]

@@ -229,7 +229,7 @@ export class PanelView {
     // After a rule was added, the card follows the calls that it runs.
     const isNewSubject = (waiting !== undefined || this._ui.ruleAdded) && waiting !== before && this._ui.pastStep === null;
     const refusal = this._model.refusal !== refused;
-    // A refusal is shown until the next command, or until something else waits.
+    // A refusal is shown until the next command, until something else waits, or until a cell has run.
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
     this._ui = { ...this._ui, commandSent: false, ...(isNewSubject && !this._dialog ? { chosen: null, form: null } : {}) };
     if (refusal && this._model.refusal) this._showRefusal();
@@ -262,6 +262,8 @@ export class PanelView {
   private _setState(patch: Partial<PanelState>): void {
     const isKept = !('chosen' in patch) || 'pastStep' in patch;
     this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', ...patch };
+    // What was refused was asked of the call that was shown.
+    if ('chosen' in patch) this._model = { ...this._model, refusal: null };
     this._paint();
   }
 

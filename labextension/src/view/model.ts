@@ -173,7 +173,7 @@ export function* readNotice(model: Model, notice: Notice): Generator<void, Model
       return { ...(yield* modelWithRows(model, notice.rows)), lastUpdate: notice.number, missedUpdate: gap };
     }
     case 'refused':
-      return { ...model, refusal: notice };
+      return { ...model, refusal: notice.reason ? notice : null };
     case 'shown':
       return { ...model, exactRequest: notice };
     case 'displayed': {
