@@ -231,7 +231,9 @@ export class PanelView {
     const refusal = this._model.refusal !== refused;
     // A refusal is shown until the next command, until something else waits, or until a cell has run.
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
-    this._ui = { ...this._ui, commandSent: false, ...(isNewSubject && !this._dialog ? { chosen: null, form: null } : {}) };
+    // What an edited call made is shown, in place of what was chosen.
+    const isEdited = wasSent && this._ui.editedCall !== '' && !refusal;
+    this._ui = { ...this._ui, commandSent: false, ...(isEdited || (isNewSubject && !this._dialog) ? { chosen: null, form: null } : {}) };
     if (refusal && this._model.refusal) this._showRefusal();
     else if (wasSent) this._closeDialog(true);
     this._paintSoon(notice);
@@ -286,7 +288,7 @@ export class PanelView {
     const moves = MOVES.includes(command.type);
     this._ui = {
       ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop',
-      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' ? command.call : ''
+      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' || command.type === 'retry' ? command.call : ''
     };
     this._model = { ...this._model, refusal: null };
     // Who steps in the head sees its buttons stay where they are.
