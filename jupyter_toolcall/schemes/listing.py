@@ -113,9 +113,10 @@ def no_tool(name: str, existing: Iterable[str], toolbox: Toolbox) -> str:
     """
     names, group = list(existing), name.partition("_")[0]
     is_slip, words = bool(get_close_matches(name, names, 1, ALIKE)), _words(name)
-    described = [t for t in toolbox if words and words <= _words(f"{t.name} {t.description[:ABOUT]}")]
+    about = {t.name: _words(f"{t.name} {t.description[:ABOUT]}") for t in toolbox}
+    described = [tool for tool in about if words and words <= about[tool]]
     is_described = len(described) == 1 and not is_slip
-    hint = f" Did you mean {described[0].name}?" if is_described else nearest(name, names)
+    hint = f" Did you mean {described[0]}?" if is_described else nearest(name, names)
     text = f"There is no tool {name!r}.{hint}"
     functions = [tool.name for tool in toolbox if group and tool.group == group]
     if is_slip or not 0 < len(functions) <= FEW:

@@ -155,7 +155,7 @@ def _call_row(
         # What `save` and `selectTools` answer says nothing to a person.
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
-        wrong=_wrong_arguments(view, call, state),
+        wrong=_wrong_arguments(view, call),
         reason=call.reason,
         by_rule=rule_of(call),
         why=asked_reason(view, call),
@@ -202,12 +202,12 @@ def _text(value: Any) -> str:
     return cut(value if isinstance(value, str) else readable_json(value), LONG)
 
 
-def _wrong_arguments(view: BranchView, call: CallRecord, state: State) -> Mapping[str, str]:
+def _wrong_arguments(view: BranchView, call: CallRecord) -> Mapping[str, str]:
     """Return what is wrong with the arguments of a call that failed its check, by name."""
     if call.status != "failed" or call.started is not None or view.branch:
         return {}
     try:
-        view.cursor.prepared(call, state)
+        view.cursor.prepared(call, view.state)
     except (CallError, Absent) as error:
         return getattr(error, "fields", {})
     return {}

@@ -76,8 +76,7 @@ test('calls that have not run yet on the branch that goes on are no difference',
   const rows = forked();
   const calls = (rows.calls ?? []).filter(({ id }) => id !== 'call3').map(call => (call.id === 'call2' ? { ...call, status: 'approved' as const } : call));
   const comparisons = [compared({ pairs: [{ ...DIFFERS, objects: [OBJECTS] }, { left: 'x3', kind: 'differs' }] })];
-  const session = [{ phase: 'ready' }] as const;
-  const it = await open({ ...rows, calls, comparisons, session });
+  const it = await open({ ...rows, calls, comparisons, session: [{ phase: 'ready' }] });
   const status = (): string => it.one('.tc-with [role=status]').textContent;
   assert.equal(status(), 'No difference in 1 call');
   assert.match(it.one('[role=table]').textContent, /2–3Potato_do2, Potato_do3: not run yet/);

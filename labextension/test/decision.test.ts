@@ -219,7 +219,7 @@ test('what an edited call made is shown, and saved in place of an older object w
   const rows = chain(1);
   const failed = called(2, { status: 'failed', object: '', error: 'no' });
   const save = called(3, { tool: 'save', saves: true, object: '', arguments: { clean: 'Potato#2' }, uses: [{ parameter: 'clean', object: 'p1' }], approval_digest: 'd3' });
-  const session = [{ phase: 'finished' }] as const;
+  const session: Rows['session'] = [{ phase: 'finished' }];
   it.view.update(whole({ ...rows, calls: [called(1), failed, save], session }));
   it.all('[aria-label=Steps] button')[1]?.click();
   it.click('Edit');

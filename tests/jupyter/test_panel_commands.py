@@ -289,7 +289,8 @@ def test_a_failed_call_is_retried_with_its_changed_tool_and_with_the_same_one_on
 
 
 def test_the_row_of_a_call_that_failed_its_check_says_what_is_wrong_at_each_argument() -> None:
-    session = make(("weigh", {"egg": "Egg#1", "unit": "g"}), ("weigh", {"egg": "Egg#1"}), tools=(weigh,))
+    egg = {"egg": "Egg#1"}
+    session = make(("weigh", {**egg, "unit": "g"}), ("weigh", egg), tools=(weigh,))
     wrong, right = told(session)
     assert wrong.wrong == {"unit": "there is no such argument; there is egg"}
     assert (right.status, right.wrong) == ("succeeded", {})

@@ -79,7 +79,7 @@ const [SIZED, ROWS] = [600, 12];
 /** The texts that are shown at their full height. */
 const whole = new Set<string>();
 
-/** A long text in quotes, which scrolls; with its size, and a button that shows all of it. */
+/** A long text in quotes, which scrolls; with its size, and where it is cut a button that shows all of it. */
 function longText(key: string, value: string): HTMLElement {
   const text = scrollingText('"', ...signs(value), '"');
   if (value.length < SIZED) return text;
@@ -87,6 +87,7 @@ function longText(key: string, value: string): HTMLElement {
   const show = (): void => {
     element.classList.toggle('whole', whole.has(key));
     toggle.textContent = whole.has(key) ? t('Show less') : t('Show all');
+    element.classList.toggle('fits', text.scrollHeight > 0 && text.scrollHeight <= text.clientHeight && !whole.has(key));
   };
   const toggle = button('', { look: 'small', key: `whole ${key}`, onclick: () => {
     if (!whole.delete(key)) whole.add(key);
@@ -94,6 +95,7 @@ function longText(key: string, value: string): HTMLElement {
   } });
   const element = h('div', 'tc-long', text, h('div', 'tc-row small muted', size, toggle));
   show();
+  new ResizeObserver(show).observe(text);
   return element;
 }
 
