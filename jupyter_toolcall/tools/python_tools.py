@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
+from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from . import object_types
 from .arguments import argument_check, arguments_adapter, resolve_receiver
@@ -108,11 +110,41 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
         try:
             argument_check(title, *parts_of_result)({"result": result}, resolve)
         except CallError as error:
-            problem = next(iter(error.fields.values()), str(error))
+            path, problem = next(iter(error.fields.items()), ("", str(error)))
+            part = path.removeprefix("result").lstrip(".")
+            schema = parts_of_result[1]
+            if part:
+                problem = joined(": ", [part, problem])
+            elif isinstance(
+                sample := _example(schema["properties"]["result"], schema), dict | list
+            ):
+                problem = t("give JSON, such as %1", json.dumps(sample))
             text = f"{title} returns {returned}; result: {problem}"
             raise CallError(text, {"result": problem}) from None
 
     return check_answer
+
+
+def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
+    """Return data that fits a JSON Schema, for a person to read; `root` has the definitions."""
+    if not isinstance(schema, dict):
+        return "text"
+    schema = root.get("$defs", {}).get(str(schema.get("$ref")).rpartition("/")[2], schema)
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if choices := schema.get("anyOf"):
+        plain = [one for one in choices if one.get("type") not in ("object", "array")]
+        return _example((plain or choices)[0], root, depth)
+    match schema.get("type"):
+        case "object" if depth < 3:
+            parts = schema.get("properties") or {"name": schema.get("additionalProperties")}
+            names = schema.get("required") or [*parts][:1]
+            return {name: _example(parts.get(name), root, depth + 1) for name in names}
+        case "array" if depth < 3:
+            return [_example(schema.get("items"), root, depth + 1)]
+        case kind:
+            data = {"integer": 1, "number": 1.5, "boolean": True, "object": {}, "array": []}
+            return data.get(str(kind), "text")
 
 
 def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:

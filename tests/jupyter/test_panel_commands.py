@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
@@ -93,6 +93,34 @@ def test_an_answer_that_does_not_fit_what_the_tool_returns_is_refused_at_its_fie
     assert problem in refused.value.fields["result"]
     fitting = "Egg#1" if tool == "Egg_boil" else 7
     assert answer(session, "call_1", fitting).calls[0].result == fitting
+
+
+def test_a_wrong_answer_is_told_with_an_example_of_what_fits_or_with_the_part_that_is_wrong() -> (
+    None
+):
+    class Size(TypedDict):
+        width: int
+        name: str
+        tags: list[str]
+
+    def settings() -> dict[str, Any]:
+        """Return settings."""
+        return {}
+
+    def sizes() -> list[Size]:
+        """Return sizes."""
+        return []
+
+    def problem(tool: Any, result: Any) -> str:
+        with pytest.raises(CallError) as refused:
+            answer(make((tool.__name__, {}), approve="ask", tools=(tool,)), "call_1", result)
+        return refused.value.fields["result"]
+
+    assert problem(settings, "bar") == 'give JSON, such as {"name": "text"}'
+    several = '[{"width": 1, "name": "text", "tags": ["text"]}]'
+    assert problem(sizes, {"width": 1}) == f"give JSON, such as {several}"
+    wide = [{"width": "wide", "name": "", "tags": []}]
+    assert problem(sizes, wide).startswith("0.width: input should be a valid integer")
 
 
 def test_an_empty_answer_fits_a_text() -> None:
