@@ -17,6 +17,12 @@ from jupyter_toolcall.storage.value_store import SETTING
 from jupyter_toolcall.view.contract import Notice, Whole
 
 
+class Size(TypedDict):
+    width: int
+    name: str
+    tags: list[str]
+
+
 @dataclass(frozen=True)
 class Egg:
     """An object."""
@@ -98,11 +104,6 @@ def test_an_answer_that_does_not_fit_what_the_tool_returns_is_refused_at_its_fie
 def test_a_wrong_answer_is_told_with_an_example_of_what_fits_or_with_the_part_that_is_wrong() -> (
     None
 ):
-    class Size(TypedDict):
-        width: int
-        name: str
-        tags: list[str]
-
     def settings() -> dict[str, Any]:
         """Return settings."""
         return {}
