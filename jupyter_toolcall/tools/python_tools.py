@@ -111,13 +111,11 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
             argument_check(title, *parts_of_result)({"result": result}, resolve)
         except CallError as error:
             path, problem = next(iter(error.fields.items()), ("", str(error)))
-            part = path.removeprefix("result").lstrip(".")
             schema = parts_of_result[1]
-            if part:
+            sample = _example(schema["properties"]["result"], schema)
+            if part := path.removeprefix("result").lstrip("."):
                 problem = joined(": ", [part, problem])
-            elif isinstance(
-                sample := _example(schema["properties"]["result"], schema), dict | list
-            ):
+            elif isinstance(sample, dict | list):
                 problem = t("give JSON, such as %1", json.dumps(sample))
             text = f"{title} returns {returned}; result: {problem}"
             raise CallError(text, {"result": problem}) from None
@@ -127,24 +125,19 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
 
 def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
     """Return data that fits a JSON Schema, for a person to read; `root` has the definitions."""
-    if not isinstance(schema, dict):
+    if not isinstance(schema, dict) or depth > 3:
         return "text"
+    choices = schema.get("anyOf") or [schema]
+    schema = min(choices, key=lambda choice: choice.get("type") in ("object", "array"))
     schema = root.get("$defs", {}).get(str(schema.get("$ref")).rpartition("/")[2], schema)
-    if schema.get("enum"):
-        return schema["enum"][0]
-    if choices := schema.get("anyOf"):
-        plain = [one for one in choices if one.get("type") not in ("object", "array")]
-        return _example((plain or choices)[0], root, depth)
-    match schema.get("type"):
-        case "object" if depth < 3:
-            parts = schema.get("properties") or {"name": schema.get("additionalProperties")}
-            names = schema.get("required") or [*parts][:1]
-            return {name: _example(parts.get(name), root, depth + 1) for name in names}
-        case "array" if depth < 3:
-            return [_example(schema.get("items"), root, depth + 1)]
-        case kind:
-            data = {"integer": 1, "number": 1.5, "boolean": True, "object": {}, "array": []}
-            return data.get(str(kind), "text")
+    if schema.get("type") == "array":
+        return [_example(schema.get("items"), root, depth + 1)]
+    if schema.get("type") == "object":
+        parts = schema.get("properties") or {"name": schema.get("additionalProperties")}
+        names = schema.get("required") or [*parts][:1]
+        return {name: _example(parts.get(name), root, depth + 1) for name in names}
+    plain = {"integer": 1, "number": 1.5, "boolean": True}.get(schema.get("type", ""), "text")
+    return schema.get("enum", [plain])[0]
 
 
 def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:

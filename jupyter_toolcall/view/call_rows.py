@@ -204,10 +204,9 @@ def _text(value: Any) -> str:
 
 def _wrong_arguments(view: BranchView, call: CallRecord) -> Mapping[str, str]:
     """Return what is wrong with the arguments of a call that failed its check, by name."""
-    if call.status != "failed" or call.started is not None or view.branch:
-        return {}
     try:
-        view.cursor.prepared(call, view.state)
+        if call.status == "failed" and call.started is None and not view.branch:
+            view.cursor.prepared(call, view.state)
     except (CallError, Absent) as error:
         return getattr(error, "fields", {})
     return {}

@@ -195,12 +195,7 @@ export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = 
     const named = namedObject(view, call, parameter, value);
     const says = call.origins.find(one => one.parameter === parameter)?.says;
     const origin = named && objectState(view, named) === says ? [] : originOf(view, call, parameter, acts);
-    // Beside a long text the origin stands under the name, where it takes no height.
-    const isBeside = shown.some(part => part instanceof globalThis.Element && part.matches('pre, .tc-long')) && origin.length === 2;
-    return [
-      isBeside ? h('dt', 'tc-beside', ...signs(parameter), ...origin) : argumentName(parameter),
-      h('dd', { onmouseenter }, ...shown, ...(isBeside ? [] : origin))
-    ];
+    return [argumentName(parameter), h('dd', { onmouseenter }, ...shown, ...origin)];
   });
   rows.push(...removedArguments(view, call), ...defaultArguments(view, call));
   // Many short ones stand in two columns where there is room.

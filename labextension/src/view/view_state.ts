@@ -48,23 +48,8 @@ export interface PanelState {
 }
 
 export const INITIAL_STATE: PanelState = {
-  tab: 'Graph',
-  chosen: null,
-  pastStep: null,
-  commandSent: false,
-  moved: '',
-  editedCall: '',
-  form: null,
-  ruleAdded: false,
-  showsRules: false,
-  editedRule: '',
-  path: null,
-  shownTurn: null,
-  leftBranch: '',
-  rightBranch: '',
-  showsEqualCalls: false,
-  branchList: 'closed',
-  renamedBranch: ''
+  tab: 'Graph', chosen: null, pastStep: null, commandSent: false, moved: '', editedCall: '', form: null, ruleAdded: false, showsRules: false,
+  editedRule: '', path: null, shownTurn: null, leftBranch: '', rightBranch: '', showsEqualCalls: false, branchList: 'closed', renamedBranch: ''
 };
 
 export interface ViewState {
@@ -120,14 +105,7 @@ const NO_CHOICE: Choice = { call: '', object: '' };
 
 export const needsDecision = ({ status }: CallRow): boolean => ['proposed', 'input required', 'unknown'].includes(status);
 
-function isInOrder(calls: readonly CallRow[]): boolean {
-  let before = 0;
-  for (const { step } of calls) {
-    if (step < before) return false;
-    before = step;
-  }
-  return true;
-}
+const isInOrder = (calls: readonly CallRow[]): boolean => calls.every(({ step }, index) => step >= (calls[index - 1]?.step ?? 0));
 
 /** The calls of the shown branch, in order. */
 const callsInOrder = cached((calls: Model['calls']): readonly CallRow[] => {
