@@ -209,11 +209,10 @@ class Cells:
         if wanted is None or wanted not in self.sessions:
             if stored := self.stored(name):
                 raise UsageError(stored)
-            names = ", ".join(filter(None, self.sessions)) or "none"
+            names = ", ".join(filter(None, self.sessions))
+            existing = f"there are: {names}. " if names else ""
             which = f" {name!r}" if name else ""
-            raise UsageError(
-                f"no session{which} in this kernel; there are: {names}. %%toolchat opens one"
-            )
+            raise UsageError(f"no session{which} in this kernel; {existing}%%toolchat opens one")
         return self.sessions[wanted]
 
     def session(self, options: Options, variables: Variables) -> Session:

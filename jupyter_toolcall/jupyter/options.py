@@ -323,7 +323,7 @@ def context_for_cell(
 
     Raises UsageError and DefinitionError.
     """
-    box = Toolbox(*(_tool_source(name, variables, folder, options) for name in options.tools))
+    box = toolbox_for_cell(options, variables, folder)
     inputs = {n: Described(_variable(n, variables, "-i"), text) for n, text in options.inputs}
     outputs = {
         name: Described(_output_type(name, kind, {**_input_types(inputs), **variables}, box), text)
@@ -378,6 +378,11 @@ def _variable(name: str, variables: Variables, option: str) -> Any:
         names += {"-t": toolsets.NAMES, "-m": [f"{p}:MODEL" for p in PROVIDERS]}.get(option, ())
         raise UsageError(f"{option}: no variable {name} in this notebook.{nearest(name, names)}")
     return value
+
+
+def toolbox_for_cell(options: Options, variables: Variables, folder: Path) -> Toolbox:
+    """Return the tools that -t names. Raises UsageError and DefinitionError."""
+    return Toolbox(*(_tool_source(name, variables, folder, options) for name in options.tools))
 
 
 def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> Any:

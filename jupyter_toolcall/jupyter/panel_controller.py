@@ -133,6 +133,8 @@ class PanelController:
     """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
+    _has_refused: bool = False
+    """Whether a command was refused since the last cell ran."""
 
     def __post_init__(self) -> None:
         self.updates = PanelUpdates(self.send, lambda: self.session)
@@ -361,6 +363,7 @@ class PanelController:
                     # What changed since a call was shown is shown, and can be decided on.
                     self._publish_again()
                 self.send(refusal(str(kind)[:40], error))
+                self._has_refused = True
         return continues
 
     def _apply(self, command: Any) -> bool:
@@ -538,6 +541,10 @@ class PanelController:
 
     def republish_changed(self) -> bool:
         """Publish what other code did to the session; return whether it named or hid a branch."""
+        if self._has_refused:
+            # The cell may have mended why, such as the code of a tool.
+            self._has_refused = False
+            self.send(Refused("", ""))
         last, now = self.updates.view.position, position(self.session.cursor)
         if last is None:
             return False

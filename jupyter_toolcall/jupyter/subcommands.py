@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import isfunction
@@ -27,7 +28,7 @@ from . import mcp_commands
 from .cells import Cells
 from .extensions import registrations
 from .input_line import arguments, call_text, fields, value
-from .options import Variables
+from .options import Variables, parse_options, toolbox_for_cell
 
 Result = Session | Comparison | None
 """The session where a line continued one; a comparison is displayed, all else is printed."""
@@ -98,11 +99,15 @@ def _status(session: Session, words: list[str]) -> Result:
 
 
 def _tools(session: Session, words: list[str]) -> Result:
-    for tool in session.toolbox:
+    _print_tools(session.toolbox)
+    return None
+
+
+def _print_tools(toolbox: Toolbox) -> None:
+    for tool in toolbox:
         mark = "read-only  " if tool.read_only else "           "
         line = tool.description.splitlines()[0] if tool.description else ""
         print_text("\n".join((f"{mark}{tool.name}: {line}", *(f"  {n}" for n in tool.notes))))
-    return None
 
 
 def _objects(session: Session, words: list[str]) -> Result:
@@ -309,6 +314,7 @@ _ALONE |= {"sessions", "models", "config"}
 _HELP = """\
   status                     the state of the session, and the calls that wait
   tools, objects, sessions   list the tools, the objects, or the sessions of this notebook
+  tools NAME...              list the tools of toolsets or variables, as after -t
   outdated                   list the calls whose tool or input has changed since they ran
   verify                     run all calls again on a copy, and compare the results
   values [--forget]          the results that are kept on this computer; --forget deletes them
@@ -379,6 +385,9 @@ def carry_out(
     if command in (*_OTHERS, "--help", "-h"):
         print_text(_without_session(command, arguments, cells, settings, variables or {}))
         return None
+    if command == "tools" and arguments:
+        options = parse_options(shlex.join(["-t", *arguments]), settings)
+        return _print_tools(toolbox_for_cell(options, variables or {}, cells.folder))
     if command == "status" and (stored := cells.stored(name or "")):
         print_text(stored)
         return None

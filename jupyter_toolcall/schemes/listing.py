@@ -6,6 +6,7 @@ same words: a prompt cache lives by that.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -106,13 +107,25 @@ def section(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def no_tool(name: str, existing: Iterable[str], toolbox: Toolbox) -> str:
-    """Return what a model is told of a tool that does not exist: the nearest, or the type's."""
+    """Return what a model is told of a tool that does not exist: the nearest, or the type's.
+
+    Where no name is almost the same, the only tool that the words of the name describe is meant.
+    """
     names, group = list(existing), name.partition("_")[0]
-    text = f"There is no tool {name!r}.{nearest(name, names)}"
+    is_slip, words = bool(get_close_matches(name, names, 1, ALIKE)), _words(name)
+    about = {t.name: _words(f"{t.name} {t.description[:ABOUT]}") for t in toolbox}
+    described = [tool for tool in about if words and words <= about[tool]]
+    is_described = len(described) == 1 and not is_slip
+    hint = f" Did you mean {described[0]}?" if is_described else nearest(name, names)
+    text = f"There is no tool {name!r}.{hint}"
     functions = [tool.name for tool in toolbox if group and tool.group == group]
-    if get_close_matches(name, names, 1, ALIKE) or not 0 < len(functions) <= FEW:
+    if is_slip or not 0 < len(functions) <= FEW:
         return text
     return f"{text} {group} has: {', '.join(functions)}."
+
+
+def _words(text: str) -> set[str]:
+    return {*re.findall("[a-z]+", text.lower())}
 
 
 def object_lines(kind: str, state: State, toolbox: Toolbox) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from pydantic_core import to_jsonable_python
 
 from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
+from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
 from . import object_types
 from .arguments import argument_check, arguments_adapter, resolve_receiver
@@ -108,11 +110,34 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
         try:
             argument_check(title, *parts_of_result)({"result": result}, resolve)
         except CallError as error:
-            problem = next(iter(error.fields.values()), str(error))
+            path, problem = next(iter(error.fields.items()), ("", str(error)))
+            schema = parts_of_result[1]
+            sample = _example(schema["properties"]["result"], schema)
+            if part := path.removeprefix("result").lstrip("."):
+                problem = joined(": ", [part, problem])
+            elif isinstance(sample, dict | list):
+                problem = t("give JSON, such as %1", json.dumps(sample))
             text = f"{title} returns {returned}; result: {problem}"
             raise CallError(text, {"result": problem}) from None
 
     return check_answer
+
+
+def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
+    """Return data that fits a JSON Schema, for a person to read; `root` has the definitions."""
+    if not isinstance(schema, dict) or depth > 3:
+        return "text"
+    choices = schema.get("anyOf") or [schema]
+    schema = min(choices, key=lambda choice: choice.get("type") in ("object", "array"))
+    schema = root.get("$defs", {}).get(str(schema.get("$ref")).rpartition("/")[2], schema)
+    if schema.get("type") == "array":
+        return [_example(schema.get("items"), root, depth + 1)]
+    if schema.get("type") == "object":
+        parts = schema.get("properties") or {"name": schema.get("additionalProperties")}
+        names = schema.get("required") or [*parts][:1]
+        return {name: _example(parts.get(name), root, depth + 1) for name in names}
+    plain = {"integer": 1, "number": 1.5, "boolean": True}.get(schema.get("type", ""), "text")
+    return schema.get("enum", [plain])[0]
 
 
 def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:

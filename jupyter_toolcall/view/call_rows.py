@@ -157,6 +157,7 @@ def _call_row(
         # What `save` and `selectTools` answer says nothing to a person.
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
+        wrong=_wrong_arguments(view, call),
         reason=call.reason,
         by_rule=rule_of(call),
         why=asked_reason(view, call),
@@ -201,6 +202,16 @@ def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, 
 
 def _text(value: Any) -> str:
     return cut(value if isinstance(value, str) else readable_json(value), LONG)
+
+
+def _wrong_arguments(view: BranchView, call: CallRecord) -> Mapping[str, str]:
+    """Return what is wrong with the arguments of a call that failed its check, by name."""
+    try:
+        if call.status == "failed" and call.started is None and not view.branch:
+            view.cursor.prepared(call, view.state)
+    except (CallError, Absent) as error:
+        return getattr(error, "fields", {})
+    return {}
 
 
 def _outcome_texts(call: CallRecord) -> tuple[str, str]:

@@ -78,7 +78,10 @@ class Delta(Message):
 
 
 class Refused(Message):
-    """A command was not carried out; `fields` says which arguments are wrong, and how."""
+    """A command was not carried out; `fields` says which arguments are wrong, and how.
+
+    Without a reason: what was refused before may be possible by now.
+    """
 
     command: str
     reason: Text

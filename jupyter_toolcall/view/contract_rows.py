@@ -185,6 +185,8 @@ class CallRow(Row):
     """Of a call that waits: where its arguments came from, by name."""
     by_rule: str = ""
     """The name of the rule of the person that decided on it."""
+    wrong: Mapping[str, Text] = field(default_factory=dict)
+    """Of a call that failed its check: what is wrong with its arguments, by name."""
     who: str = ""
     """The name of the person who decided on it."""
 

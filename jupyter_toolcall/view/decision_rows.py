@@ -38,7 +38,9 @@ def origin_rows(
     for name, origin in origins.arguments.items():
         # A number has no words.
         is_number = isinstance(arguments[name], (bool, int, float))
-        if is_number and origin.kind == "model" and origin.trust != "untrusted" and not origin.also:
+        is_plain = origin.kind == "model" and not origin.also
+        # What a model usually writes says nothing about its origin.
+        if is_plain and (origin.trust == "trusted" or (is_number and origin.trust == "unclear")):
             continue
         source = view.state.calls.get(origin.call)
         is_bad = origin.trust == "untrusted"

@@ -72,6 +72,25 @@ test('what is the same folds to a line, and what differs stands side by side wit
   assert.match(footer, /2 calls ran, 1 cached result · 6 ms in tools/);
 });
 
+test('calls that have not run yet on the branch that goes on are no difference', async () => {
+  const rows = forked();
+  const calls = (rows.calls ?? []).filter(({ id }) => id !== 'call3').map(call => (call.id === 'call2' ? { ...call, status: 'approved' as const } : call));
+  const comparisons = [compared({ pairs: [{ ...DIFFERS, objects: [OBJECTS] }, { left: 'x3', kind: 'differs' }] })];
+  const it = await open({ ...rows, calls, comparisons, session: [{ phase: 'ready' }] });
+  const status = (): string => it.one('.tc-with [role=status]').textContent;
+  assert.equal(status(), 'No difference in 1 call');
+  assert.match(it.one('[role=table]').textContent, /2–3Potato_do2, Potato_do3: not run yet/);
+  it.click('Swap');
+  assert.equal(status(), 'No difference in 1 call');
+  it.all('.same button').at(-1)?.click();
+  assert.match(it.one('[role=table]').textContent, /not run yet/);
+  assert.doesNotMatch(it.one('[role=table]').textContent, /no object|returned|not called|differs/);
+  assert.equal(it.all('mark').length, 0);
+  it.view.update(whole({ ...rows, calls, comparisons, session: [{ phase: 'finished' }] }));
+  assert.equal(status(), '2 of 3 calls differ');
+  assert.match(it.one('[role=table]').textContent, /not called/);
+});
+
 test('swapping mirrors what was told until the kernel has compared in that order', async () => {
   const it = await open(forked());
   const left = texts(it, '.diff:not(.b)');
@@ -184,6 +203,18 @@ test('the first difference is open from the start, in the same words on both sid
   left.open = true;
   left.dispatchEvent(new Event('toggle'));
   assert.equal(right.open, true);
+});
+
+test('the difference of a saved result is open too', async () => {
+  const rows = forked({}, {}, { differences: [CELLS, { ...CELLS, id: 'y3 p3' }] });
+  const pairs = [{ ...DIFFERS, objects: [OBJECTS] }, { ...SAME, kind: 'differs' as const, objects: [{ left: 'y3', right: 'p3' }] }];
+  const open3 = async (saved: string): Promise<boolean[]> => {
+    const objects = (rows.objects ?? []).map(one => (one.id === 'p3' ? { ...one, saved } : one));
+    const it = await open({ ...rows, objects, comparisons: [compared({ pairs })] });
+    return it.all('.diff details').slice(2).map(one => (one as HTMLDetailsElement).open);
+  };
+  assert.deepEqual(await open3(''), [false, false]);
+  assert.deepEqual(await open3('clean'), [true, true]);
 });
 
 test('two pictures stand side by side, and what differs in them on the right, from either side', async () => {

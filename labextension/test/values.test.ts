@@ -130,6 +130,15 @@ test('a mapping stands in rows of key and value, and a long text says how long i
   assert.equal(it.all('.tc-long.whole').length, 0);
 });
 
+test('a long text that is not cut has no button that shows all of it', async () => {
+  for (const [height, fits] of [[300, 0], [100, 1]]) {
+    for (const [name, value] of Object.entries({ scrollHeight: height, clientHeight: 100 }))
+      Object.defineProperty(HTMLElement.prototype, name, { value, configurable: true });
+    const it = await shown({ arguments: { body: 'word '.repeat(200) } }, {});
+    assert.equal(it.all('.tc-long.fits').length, fits);
+  }
+});
+
 test('the fields of an object stand once, beside the arguments of a waiting call', async () => {
   const it = await shown({ uses: [{ parameter: 'list', object: 'list' }], arguments: { list: 'Potato#9' } });
   it.view.update(delta(1, { objects: [made('list', 0, { name: 'Potato#9', role: 'input', call: '', preview: { fields: [['tax', '0.081']] } })] }));

@@ -72,6 +72,19 @@ def test_next_continues_a_session_that_is_at_its_limit_of_turns(kernel: Kernel) 
     assert kernel.line("next").text == "one"
 
 
+def test_the_tools_of_a_toolset_or_a_variable_are_listed_before_there_is_a_session(
+    kernel: Kernel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    carry_out(["tools", "tables", "Potato"], kernel.cells, {}, kernel.variables)
+    listed = capsys.readouterr().out
+    assert "tables_aggregate: Group rows by columns" in listed
+    assert "Potato_peel: " in listed
+    with pytest.raises(UsageError, match=r"in this kernel; %%toolchat opens one"):
+        carry_out(["tools"], kernel.cells, {}, kernel.variables)
+    with pytest.raises(UsageError, match="no variable tabels in this notebook"):
+        carry_out(["tools", "tabels"], kernel.cells, {}, kernel.variables)
+
+
 class Pot:
     """What water is in."""
 

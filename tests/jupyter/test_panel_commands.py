@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
@@ -15,6 +15,12 @@ from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.value_store import SETTING
 from jupyter_toolcall.view.contract import Notice, Whole
+
+
+class Size(TypedDict):
+    width: int
+    name: str
+    tags: list[str]
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,29 @@ def test_an_answer_that_does_not_fit_what_the_tool_returns_is_refused_at_its_fie
     assert problem in refused.value.fields["result"]
     fitting = "Egg#1" if tool == "Egg_boil" else 7
     assert answer(session, "call_1", fitting).calls[0].result == fitting
+
+
+def test_a_wrong_answer_is_told_with_an_example_of_what_fits_or_with_the_part_that_is_wrong() -> (
+    None
+):
+    def settings() -> dict[str, Any]:
+        """Return settings."""
+        return {}
+
+    def sizes() -> list[Size]:
+        """Return sizes."""
+        return []
+
+    def problem(tool: Any, result: Any) -> str:
+        with pytest.raises(CallError) as refused:
+            answer(make((tool.__name__, {}), approve="ask", tools=(tool,)), "call_1", result)
+        return refused.value.fields["result"]
+
+    assert problem(settings, "bar") == 'give JSON, such as {"name": "text"}'
+    several = '[{"width": 1, "name": "text", "tags": ["text"]}]'
+    assert problem(sizes, {"width": 1}) == f"give JSON, such as {several}"
+    wide = [{"width": "wide", "name": "", "tags": []}]
+    assert problem(sizes, wide).startswith("0.width: input should be a valid integer")
 
 
 def test_an_empty_answer_fits_a_text() -> None:
@@ -286,6 +315,14 @@ def test_a_failed_call_is_retried_with_its_changed_tool_and_with_the_same_one_on
     assert [*session.branch_names] == ["main"]
     again = apply_command(session, parse_command({**wish, "unchanged": True})).run()
     assert [call.result for call in again.calls] == ["boiled"]
+
+
+def test_the_row_of_a_call_that_failed_its_check_says_what_is_wrong_at_each_argument() -> None:
+    egg = {"egg": "Egg#1"}
+    session = make(("weigh", {**egg, "unit": "g"}), ("weigh", egg), tools=(weigh,))
+    wrong, right = told(session)
+    assert wrong.wrong == {"unit": "there is no such argument; there is egg"}
+    assert (right.status, right.wrong) == ("succeeded", {})
 
 
 @pytest.mark.parametrize(

@@ -468,3 +468,14 @@ def test_a_session_at_its_limit_of_turns_continues_when_a_person_says_run() -> N
     assert (controller.session.text, len(controller.session.calls)) == ("Done.", 2)
     with pytest.raises(Unfinished, match="after 1 turn:"):
         PanelController(controller.session.ask("Again."), print).run_to_pause()
+
+
+def test_after_a_cell_a_panel_no_longer_shows_why_a_command_was_refused() -> None:
+    drive, heard = seated()
+    drive.republish_changed()
+    assert not any(isinstance(notice, Refused) for notice in heard)
+    obeyed(drive, {"type": "retry", "call": "call_1", "approval_digest": "another"})
+    drive.republish_changed()
+    drive.republish_changed()
+    reasons = [notice.reason for notice in heard if isinstance(notice, Refused)]
+    assert [bool(reason) for reason in reasons] == [True, False]

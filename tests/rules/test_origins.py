@@ -275,6 +275,18 @@ def test_each_argument_says_where_its_value_came_from() -> None:
     assert str(fifth["times"]) == "the tool's default"
 
 
+def test_a_card_calls_a_value_the_models_own_only_once_it_has_read_what_others_wrote() -> None:
+    def said(*calls: tuple[str, dict[str, Any]]) -> list[tuple[str, str]]:
+        session = asked(
+            *calls, ("note", {"text": "own"}), approve=[("note", "ask"), ("*", "approve")]
+        )
+        rows = all_rows(session.cursor, "").calls[-1].origins
+        return [(row.parameter, row.says) for row in rows]
+
+    assert said() == []
+    assert said(("read_page", {})) == [("text", "the model's own words")]
+
+
 def test_an_object_is_as_trusted_as_the_call_that_made_it() -> None:
     class Page:
         """A page."""

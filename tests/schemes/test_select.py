@@ -272,7 +272,7 @@ def test_selecting_twice_and_naming_a_tool_twice_is_ok() -> None:
     assert names(session).count("Oven_bake") == 1
 
 
-NEAREST = "Did you mean Potato_slice? Potato has: Potato_rinse, Potato_peel, Potato_slice."
+NEAREST = "Did you mean Potato_peel? Potato has: Potato_rinse, Potato_peel, Potato_slice."
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from jupyter_toolcall.core.errors import BrokenJournal, CallError, DefinitionErr
 from jupyter_toolcall.core.events import Asked, Call, Opened, Replied
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.schemes.messages import Reply, Request
+from jupyter_toolcall.toolsets import tables
 
 if TYPE_CHECKING:
     from nowhere import Missing  # type: ignore[import-not-found]
@@ -198,6 +199,7 @@ for _ in range(70):
     ("name", "arguments", "said"),
     [
         ("Potato_slize", {}, "there is no tool 'Potato_slize'. Did you mean Potato_slice?"),
+        ("tables_group_by", {}, "Did you mean tables_aggregate?"),
         ("Potato_slice", {"pieces": "many"}, "pieces: input should be a valid integer"),
         ("Potato_slice", {"size": 1}, "size: there is no such argument; there are Potato, pieces"),
         ("Potato_weigh", {}, "unit: Give a value"),
@@ -220,7 +222,7 @@ def test_a_call_that_cannot_run_is_told_why(name: str, arguments: Any, said: str
     def model(request: Request) -> Reply:
         return Reply("done") if request.turn else Reply("", (Call("c1", name, arguments),), "tools")
 
-    box, inputs = Toolbox(Potato, types=[Plate]), {"potato": Potato(), "plate": Plate()}
+    box, inputs = Toolbox(Potato, tables, types=[Plate]), {"potato": Potato(), "plate": Plate()}
     session = Session(box, model, scheme="flat", approve="all", inputs=inputs).tell("go")
     (call,) = session.calls
     assert call.status == "failed"

@@ -68,7 +68,7 @@ export const CallRow = record({
   reason: text.or(""), ms: number.or(0), prints: text.or(""), why: text.or(""), again: boolean.or(false), following: integer.or(0),
   budget_calls: integer.or(0), may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]),
   downstream: text.or(""), approval_digest: text.or(""), same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]),
-  by_rule: text.or(""), who: text.or("")
+  by_rule: text.or(""), wrong: mapping(text).orEmpty(), who: text.or("")
 });
 export type CallRow = Read<typeof CallRow>;
 export const Preview = record({

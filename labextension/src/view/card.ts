@@ -99,13 +99,12 @@ function lastCalls({ calls }: ViewState, { step }: CallRow, acts: PanelActions):
   const before = calls.slice(0, step - 1);
   const since = before.slice(Math.max(0, before.findLastIndex(call => call.who !== '')));
   const [changed, failed] = [since.findLast(call => call.change), since.findLast(call => call.status === 'failed')];
-  const line = ({ tool }: CallRow, text: string): string => oneLine(`${tool}${text}`, 110);
   return [
-    changed ? h('p', 'small muted', line(changed, `: ${changed.change}`)) : null,
+    changed ? h('p', 'small muted', oneLine(`${changed.tool}: ${changed.change}`, 110)) : null,
     failed && failed.step > (changed?.step ?? 0)
       ? h(
           'button', { class: 'tc-error', onclick: () => acts.showCard(failed) }, icon('failed'),
-          line(failed, ` ${callWord(failed)}: ${withoutTool(failed)}`)
+          textBlock(`${failed.tool} ${callWord(failed)}: ${withoutTool(failed)}`, 4000)
         )
       : null
   ];

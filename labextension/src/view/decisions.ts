@@ -1,5 +1,5 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
-import type { CallRow, ShownCall } from '../generated/contract';
+import type { CallRow, ObjectRow, ShownCall } from '../generated/contract';
 import { type Child, closeOnEscape, focusInPlace, h, hasFocus, mutedText, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
 import { previewOf } from './change';
@@ -259,6 +259,24 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
   );
 }
 
+/**
+ * At a call that made an object where it failed on another branch, and at the `save` after it, which took an older object:
+ * the button that saves the new one.
+ */
+function saveRepaired({ model, calls, ui }: ViewState, call: CallRow, acts: PanelActions): Child {
+  const failed = new Set([...model.calls.values()].flatMap(one => (one.branch !== '' && one.status === 'failed' ? one.call : [])));
+  const repaired = calls.findLast(one => failed.has(one.call) && model.objects.get(one.object)?.call === one.id);
+  const object = model.objects.get(repaired?.object ?? '');
+  const save = calls.findLast(one => one.saves && one.status === 'succeeded');
+  if (!object || !save || (call !== repaired && call !== save)) return null;
+  const older = (one: ObjectRow | undefined): boolean => one?.kind === object.kind && one.step < object.step && object.step < save.step;
+  const output = save.uses.find(use => older(model.objects.get(use.object)))?.parameter;
+  return output !== undefined && button(t('Save %1 as %2', oneLine(object.name, 60), oneLine(output, 60)), {
+    key: 'save repaired', disabled: ui.commandSent, tip: t('Edits call %1, on a new branch.', save.step),
+    onclick: () => acts.send({ type: 'edit', ...shownCall(save), arguments: { [output]: object.name } })
+  });
+}
+
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
   // A replay that pauses repeats the decision on its last call next.
@@ -276,7 +294,12 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
   // What failed for another reason than the tool's code may pass as it is.
   const isPlain = !tool?.can_change || view.model.refusal?.command === 'retry';
   const retry = (): void => acts.send({ type: 'retry', ...shownCall(call), unchanged: isPlain });
+  const edit = view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) });
+  // What mends wrong arguments comes first.
+  const isWrong = Object.keys(call.wrong).length > 0;
   return [
+    isWrong && edit,
+    view.isPast || call.branch !== '' ? null : saveRepaired(view, call, acts),
     ...(canRetry
       ? [
           button(isPlain ? t('Run again') : t('Fix and retry'), { key: 'retry', disabled: disabled || isHeld, onclick: retry }),
@@ -295,7 +318,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
       tip: t('Continues differently after this call, on a new branch.'), disabled,
       onclick: () => acts.send({ type: 'fork', call: call.call })
     }),
-    view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) }),
+    !isWrong && edit,
     call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null,
     ...undone,
     view.live && view.model.session.rules.some(({ scope, name }) => scope && name === call.by_rule) ? editButton(call.by_rule, acts) : null

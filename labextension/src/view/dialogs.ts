@@ -93,6 +93,7 @@ export class EditDialog implements Dialog {
 
   constructor(private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
+    for (const one of this._rows) if (one.field.name in _call.wrong) one.showError(own(_call.wrong, one.field.name) ?? '');
   }
 
   refuse(text: string, errors: Readonly<Record<string, string>>): void {

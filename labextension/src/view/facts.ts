@@ -79,7 +79,7 @@ const [SIZED, ROWS] = [600, 12];
 /** The texts that are shown at their full height. */
 const whole = new Set<string>();
 
-/** A long text in quotes, which scrolls; with its size, and a button that shows all of it. */
+/** A long text in quotes, which scrolls; with its size, and where it is cut a button that shows all of it. */
 function longText(key: string, value: string): HTMLElement {
   const text = scrollingText('"', ...signs(value), '"');
   if (value.length < SIZED) return text;
@@ -87,6 +87,7 @@ function longText(key: string, value: string): HTMLElement {
   const show = (): void => {
     element.classList.toggle('whole', whole.has(key));
     toggle.textContent = whole.has(key) ? t('Show less') : t('Show all');
+    element.classList.toggle('fits', text.scrollHeight > 0 && text.scrollHeight <= text.clientHeight && !whole.has(key));
   };
   const toggle = button('', { look: 'small', key: `whole ${key}`, onclick: () => {
     if (!whole.delete(key)) whole.add(key);
@@ -94,6 +95,7 @@ function longText(key: string, value: string): HTMLElement {
   } });
   const element = h('div', 'tc-long', text, h('div', 'tc-row small muted', size, toggle));
   show();
+  new ResizeObserver(show).observe(text);
   return element;
 }
 
@@ -193,12 +195,7 @@ export function argumentsOf(view: ViewState, call: CallRow, show: Show | null = 
     const named = namedObject(view, call, parameter, value);
     const says = call.origins.find(one => one.parameter === parameter)?.says;
     const origin = named && objectState(view, named) === says ? [] : originOf(view, call, parameter, acts);
-    // Beside a long text the origin stands under the name, where it takes no height.
-    const isBeside = shown.some(part => part instanceof globalThis.Element && part.matches('pre, .tc-long')) && origin.length === 2;
-    return [
-      isBeside ? h('dt', 'tc-beside', ...signs(parameter), ...origin) : argumentName(parameter),
-      h('dd', { onmouseenter }, ...shown, ...(isBeside ? [] : origin))
-    ];
+    return [argumentName(parameter), h('dd', { onmouseenter }, ...shown, ...origin)];
   });
   rows.push(...removedArguments(view, call), ...defaultArguments(view, call));
   // Many short ones stand in two columns where there is room.

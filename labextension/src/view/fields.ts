@@ -286,22 +286,21 @@ export class FieldRow {
     return isChanged(this.field, this.input.raw());
   }
 
-  /** Offers texts, and warns in the hint; an empty text for no warning. */
+  /** Offers texts, and warns as of an error, which stops nothing; an empty text for no warning. */
   offer(texts: readonly string[], warning: string): void {
     this.input.offer?.(texts);
+    if (warning || this._warning) this.showError(warning);
     this._warning = warning;
-    this.refresh();
   }
 
   refresh(): void {
     const raw = this.input.raw();
-    this._hint.classList.toggle('tc-wrong', this._warning !== '');
     if (this._context.marks && this.isChanged) this._line.append(this._changedTag);
     else this._changedTag.remove();
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
     this._hint.textContent = veiled
       ? t('contains invisible characters: %1', veiled)
-      : this._warning || this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
+      : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
   }
 
   /** The input to write into, else the chosen one. */

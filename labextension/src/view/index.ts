@@ -229,9 +229,11 @@ export class PanelView {
     // After a rule was added, the card follows the calls that it runs.
     const isNewSubject = (waiting !== undefined || this._ui.ruleAdded) && waiting !== before && this._ui.pastStep === null;
     const refusal = this._model.refusal !== refused;
-    // A refusal is shown until the next command, or until something else waits.
+    // A refusal is shown until the next command, until something else waits, or until a cell has run.
     if (!refusal && waiting !== before) this._model = { ...this._model, refusal: null };
-    this._ui = { ...this._ui, commandSent: false, ...(isNewSubject && !this._dialog ? { chosen: null, form: null } : {}) };
+    // What an edited call made is shown, in place of what was chosen.
+    const isEdited = wasSent && this._ui.editedCall !== '' && !refusal;
+    this._ui = { ...this._ui, commandSent: false, ...(isEdited || (isNewSubject && !this._dialog) ? { chosen: null, form: null } : {}) };
     if (refusal && this._model.refusal) this._showRefusal();
     else if (wasSent) this._closeDialog(true);
     this._paintSoon(notice);
@@ -262,6 +264,8 @@ export class PanelView {
   private _setState(patch: Partial<PanelState>): void {
     const isKept = !('chosen' in patch) || 'pastStep' in patch;
     this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', ...patch };
+    // What was refused was asked of the call that was shown.
+    if ('chosen' in patch) this._model = { ...this._model, refusal: null };
     this._paint();
   }
 
@@ -284,7 +288,7 @@ export class PanelView {
     const moves = MOVES.includes(command.type);
     this._ui = {
       ...this._ui, ...(moves ? { pastStep: null, chosen: null, form: null } : {}), commandSent: command.type !== 'stop',
-      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' ? command.call : ''
+      ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' || command.type === 'retry' ? command.call : ''
     };
     this._model = { ...this._model, refusal: null };
     // Who steps in the head sees its buttons stay where they are.

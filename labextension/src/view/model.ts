@@ -39,27 +39,10 @@ export interface Model extends Tables {
 }
 
 export const EMPTY_MODEL: Model = {
-  calls: new Map(),
-  objects: new Map(),
-  tools: new Map(),
-  messages: new Map(),
-  turns: new Map(),
-  branches: new Map(),
-  comparisons: new Map(),
-  differences: new Map(),
-  session: READERS.session.of({}),
-  teaching: READERS.extensions.of({ id: 'teaching' }),
-  graph: READERS.graph.of({}),
-  graphs: [],
-  live: true,
-  lastUpdate: null,
-  missedUpdate: false,
-  refusal: null,
-  exactRequest: null,
-  fullPreviews: new Map(),
-  previewed: new Map(),
-  offered: null,
-  unreadable: ''
+  calls: new Map(), objects: new Map(), tools: new Map(), messages: new Map(), turns: new Map(), branches: new Map(), comparisons: new Map(),
+  differences: new Map(), session: READERS.session.of({}), teaching: READERS.extensions.of({ id: 'teaching' }), graph: READERS.graph.of({}), graphs: [],
+  live: true, lastUpdate: null, missedUpdate: false, refusal: null, exactRequest: null, fullPreviews: new Map(), previewed: new Map(),
+  offered: null, unreadable: ''
 };
 
 /** Above so many rows in all, a session is read and drawn slice by slice. */
@@ -177,7 +160,7 @@ export function* readNotice(model: Model, notice: Notice): Generator<void, Model
       return { ...(yield* modelWithRows(model, notice.rows)), lastUpdate: notice.number, missedUpdate: gap };
     }
     case 'refused':
-      return { ...model, refusal: notice };
+      return { ...model, refusal: notice.reason ? notice : null };
     case 'shown':
       return { ...model, exactRequest: notice };
     case 'displayed': {

@@ -23,7 +23,7 @@ export interface PanelState {
   readonly commandSent: boolean;
   /** The last command, if it moved the session: what came of it is said where it was given. */
   readonly moved: string;
-  /** The call that the person edited last; it is shown after the session ends. */
+  /** The call that the person edited last, or ran again; it is shown after the session ends. */
   readonly editedCall: string;
   /** The form that is open under a call, by the id of the call's row. */
   readonly form: { readonly kind: 'reject' | 'answer' | 'rule'; readonly call: string } | null;
@@ -48,23 +48,8 @@ export interface PanelState {
 }
 
 export const INITIAL_STATE: PanelState = {
-  tab: 'Graph',
-  chosen: null,
-  pastStep: null,
-  commandSent: false,
-  moved: '',
-  editedCall: '',
-  form: null,
-  ruleAdded: false,
-  showsRules: false,
-  editedRule: '',
-  path: null,
-  shownTurn: null,
-  leftBranch: '',
-  rightBranch: '',
-  showsEqualCalls: false,
-  branchList: 'closed',
-  renamedBranch: ''
+  tab: 'Graph', chosen: null, pastStep: null, commandSent: false, moved: '', editedCall: '', form: null, ruleAdded: false, showsRules: false,
+  editedRule: '', path: null, shownTurn: null, leftBranch: '', rightBranch: '', showsEqualCalls: false, branchList: 'closed', renamedBranch: ''
 };
 
 export interface ViewState {
@@ -120,14 +105,7 @@ const NO_CHOICE: Choice = { call: '', object: '' };
 
 export const needsDecision = ({ status }: CallRow): boolean => ['proposed', 'input required', 'unknown'].includes(status);
 
-function isInOrder(calls: readonly CallRow[]): boolean {
-  let before = 0;
-  for (const { step } of calls) {
-    if (step < before) return false;
-    before = step;
-  }
-  return true;
-}
+const isInOrder = (calls: readonly CallRow[]): boolean => calls.every(({ step }, index) => step >= (calls[index - 1]?.step ?? 0));
 
 /** The calls of the shown branch, in order. */
 const callsInOrder = cached((calls: Model['calls']): readonly CallRow[] => {
@@ -175,7 +153,7 @@ function choiceIn(
     return { call: call.id, object: chosen.object && model.objects.get(chosen.object)?.call !== call.id ? call.object : chosen.object };
   if (chosen && chosen.call === '' && model.objects.has(chosen.object)) return chosen;
   if (personTurn || toGuess) return NO_CHOICE;
-  const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall && one.edited) : undefined;
+  const edited = ui.editedCall ? calls.findLast(one => one.call === ui.editedCall) : undefined;
   // Between two steps it is what the last one did, and before the first one what that will do.
   const next = calls.findIndex(({ id }) => id === model.session.next_call);
   const last = next < 0 ? calls.at(-1) : calls[Math.max(0, next - 1)];

@@ -31,9 +31,10 @@ function oneBranch(view: ViewState, acts: PanelActions): HTMLElement {
 
 function headline({ pairs, comparison }: Sides, past: boolean): string {
   const differing = pairs.filter(pair => pair.kind === 'differs').length;
-  if (differing === 0 && !past && !comparison?.same) return tn('The same %1 call', 'The same %1 calls', pairs.length);
-  if (differing === 0) return tn('No difference in %1 call', 'No difference in %1 calls', pairs.length);
-  return tn('%1 of %2 differs', '%1 of %2 differ', differing, plural(pairs.length, 'call'));
+  const count = pairs.filter(pair => pair.kind !== 'later').length;
+  if (differing === 0 && count === pairs.length && !past && !comparison?.same) return tn('The same %1 call', 'The same %1 calls', count);
+  if (differing === 0) return tn('No difference in %1 call', 'No difference in %1 calls', count);
+  return tn('%1 of %2 differs', '%1 of %2 differ', differing, plural(count, 'call'));
 }
 
 const refusal = ({ model }: ViewState): string =>

@@ -1,7 +1,7 @@
 /** A comparison of two branches: which branches, and their calls in pairs. */
 import type { BranchRow, CallRow, ChangeRow, ComparisonRow, DifferenceRow, ObjectRow, PairRow } from '../../generated/contract';
 import type { Model } from '../model';
-import type { ViewState } from '../view_state';
+import { needsDecision, type ViewState } from '../view_state';
 
 export type SideName = 'left' | 'right';
 
@@ -18,7 +18,8 @@ export interface ObjectPair {
 export interface CallPair {
   readonly left: CallRow | null;
   readonly right: CallRow | null;
-  readonly kind: PairRow['kind'];
+  /** `later`: not run yet on the branch that goes on. */
+  readonly kind: PairRow['kind'] | 'later';
   readonly changes: readonly ChangeRow[];
   readonly objects: readonly ObjectPair[];
 }
@@ -53,6 +54,14 @@ function pairsOf({ model, calls, isPast: past, step: at }: ViewState, comparison
   const isShown = ({ left, right }: CallPair): boolean =>
     (left !== null || right !== null) && (!past || [left, right].every(call => !call || call.step <= at));
   return [...calls.slice(0, comparison.shared).map(sharedPair), ...others.filter(isShown)];
+}
+
+const isOpen = (call: CallRow | null): boolean => !call || call.status === 'approved' || call.status === 'running' || needsDecision(call);
+
+/** The pairs, with those that come after the last call that has ended on this side as `later`. */
+function pairsBeforeEnd(pairs: readonly CallPair[], at: SideName): CallPair[] {
+  const last = pairs.findLastIndex(pair => !isOpen(pair[at]));
+  return pairs.map((pair, index) => (index > last ? { ...pair, kind: 'later', changes: [], objects: [] } : pair));
 }
 
 /** The change of this aspect between two calls; undefined for none. */
@@ -111,13 +120,15 @@ export function comparedSides(view: ViewState): Sides | null {
   const left = known.find(branch => idOf(branch) === first);
   const right = known.find(branch => idOf(branch) === second);
   if (!left || !right) return null;
-  const pairs = comparison ? pairsOf(view, comparison) : [];
+  const isSwapped = comparison !== null && comparison.left !== first;
+  const all = comparison ? pairsOf(view, comparison) : [];
+  const goesOn = !past && model.session.phase !== 'finished' && left.current !== right.current;
+  const pairs = goesOn ? pairsBeforeEnd(all, left.current === isSwapped ? 'right' : 'left') : all;
   const side = (branch: BranchRow, at: SideName): Side => ({
     branch,
     at,
     calls: pairs.flatMap(pair => pair[at] ?? []),
     text: past ? '' : branch.current ? model.session.text : branch.text
   });
-  const isSwapped = comparison !== null && comparison.left !== first;
   return { left: side(left, isSwapped ? 'right' : 'left'), right: side(right, isSwapped ? 'left' : 'right'), comparison, pairs };
 }

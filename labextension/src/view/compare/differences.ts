@@ -54,9 +54,10 @@ function openable(key: string, says: string, rows: Child): HTMLElement {
   return element;
 }
 
-/** Opens the differences of the first row that has any, unless a person has closed them. */
+/** Opens the differences of the first row that has any, and of saved results, unless a person has closed them. */
 export function openFirst(rows: readonly HTMLElement[]): void {
-  for (const element of rows.find(row => row.querySelector('details'))?.querySelectorAll('details') ?? [])
+  const first = rows.find(row => row.querySelector('details'));
+  for (const element of rows.flatMap(row => [...row.querySelectorAll<HTMLDetailsElement>(row === first ? 'details' : '.saved details')]))
     element.open = opened.get(element.querySelector('summary')?.dataset.k ?? '') ?? true;
 }
 
@@ -189,5 +190,5 @@ export function objectElement(
     'button', { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
     thumb(glyph(object.preview), true), strongText(oneLine(object.name, 80)), caption
   );
-  return h('div', 'tc-madeof', mini, ...body(pair, where, isLast));
+  return h('div', pair.left?.saved || pair.right?.saved ? 'tc-madeof saved' : 'tc-madeof', mini, ...body(pair, where, isLast));
 }

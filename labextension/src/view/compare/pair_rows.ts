@@ -24,14 +24,14 @@ function stepRange(run: readonly CallPair[]): string {
 }
 
 function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
-  const tools = run.map(pair => pair.right?.tool ?? '');
+  const tools = run.map(pair => pair.right?.tool ?? pair.left?.tool ?? '');
   const names = tools.length > 6 ? plural(tools.length, 'call') : oneLine(tools.join(', '), 200);
   const memory = run.every(pair => pair.right?.memory || pair.left?.memory);
-  const shared = run[0]?.kind === 'shared';
-  const how = shared ? t('%1: the same in both, not run again', names) : memory ? t('%1: the same, cached', names) : t('%1: the same', names);
+  const [shared, later] = [run[0]?.kind === 'shared', run[0]?.kind === 'later'];
+  const how = later ? t('%1: not run yet', names) : shared ? t('%1: the same in both, not run again', names) : memory ? t('%1: the same, cached', names) : t('%1: the same', names);
   const text = h('span', {}, how);
   const more = button(t('Show'), { look: 'ghost right small', key: `show ${stepRange(run)}`, onclick: show });
-  return tableRow(rowHead(stepRange(run)), equalCell(icon(memory && !shared ? 'memory' : 'equal'), text, more));
+  return tableRow(rowHead(stepRange(run)), equalCell(icon(later ? 'wait' : memory && !shared ? 'memory' : 'equal'), text, more));
 }
 
 /** Whether a call stands once, across both columns: it reads the same on both sides. */
@@ -39,7 +39,7 @@ const isOneCell = ({ kind, left, right, objects }: CallPair): boolean =>
   kind === 'shared' || (kind === 'same' && left?.what === right?.what && objects.every(one => one.left?.name === one.right?.name));
 
 function pairRow(pair: CallPair, context: CompareContext): HTMLElement {
-  const says = screenReaderText(pair.kind === 'differs' ? t(', differs') : t(', the same'));
+  const says = pair.kind === 'later' ? null : screenReaderText(pair.kind === 'differs' ? t(', differs') : t(', the same'));
   const sides = isOneCell(pair) ? context.order.slice(1) : context.order;
   return tableRow(rowHead(stepsOf(pair, context), says), ...sides.map(side => pairCell(pair, side, context)));
 }
@@ -74,7 +74,7 @@ function argumentParts(call: CallRow, name: string, given: unknown, differs: boo
 function callText(pair: CallPair, call: CallRow, other: CallRow | null): Child[] {
   const entries = Object.entries(call.arguments);
   const parts = entries.flatMap(([name, given], index) =>
-    argumentParts(call, name, given, other === null || changeIn(pair, 'argument', name) !== undefined, index === 0)
+    argumentParts(call, name, given, (other === null && pair.kind !== 'later') || changeIn(pair, 'argument', name) !== undefined, index === 0)
   );
   const tool = oneLine(call.tool, 80);
   return [changeIn(pair, 'tool') ? marked(tool) : tool, '(', ...parts, ')'];
@@ -85,7 +85,7 @@ function callOutcome(call: CallRow, other: CallRow | null, code: string): Child 
   const words = [
     code,
     call.edited && t('edited by you'),
-    call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callWord(call) : '',
+    call.status === 'approved' ? t('not run yet') : call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callWord(call) : '',
     call.memory && t('cached')
   ].filter(Boolean);
   return words.length ? mutedText(words.join(' · ')) : null;
@@ -129,7 +129,7 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
   const isOne = isOneCell(pair);
   const look = isOne ? 'both' : `${isLast ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
-  if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, t('not called'));
+  if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, pair.kind === 'later' ? t('not run yet') : t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
   const props = { class: 'tc-call', 'aria-pressed': String(chosen.call === call.id), key: `${where} ${call.id}` };
