@@ -186,10 +186,13 @@ export function afterLayout(act: () => void): void {
   requestAnimationFrame(() => observer.observe(document.documentElement));
 }
 
+/** Pixels at the edge of a list where it fades out. */
+const FADE = 24;
+
 /** Scrolls a list as little as makes an item visible; the page does not scroll. */
 export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
-  const above = list.scrollTop - item.offsetTop;
-  const below = item.offsetTop + item.offsetHeight - list.scrollTop - list.clientHeight;
+  const above = list.scrollTop - Math.max(0, item.offsetTop - FADE);
+  const below = item.offsetTop + item.offsetHeight + FADE - list.scrollTop - list.clientHeight;
   if (above > 0) list.scrollTop -= above;
   else if (below > 0) list.scrollTop += below;
 }
