@@ -75,7 +75,8 @@ function stepText(item: StepItem): Child[] {
   const name = item.pending || !item.made ? result : h('b', {}, result);
   // Long arguments are cut, and not what came of them.
   const what = argumentParts(item, result ? Math.max(24, LINES - result.length) : 200);
-  const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
+  // The arrow stands with what it points at.
+  const arrow = call.what ? ' →\u00a0' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected'
     ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
     : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
@@ -231,6 +232,8 @@ export class StepList {
     const item = this._current;
     if (!(item instanceof HTMLElement)) return;
     afterLayout(() => {
+      // A list that has become short would keep the fade of the long one.
+      this._list.classList.toggle('scrolls', this._list.scrollHeight > this._list.clientHeight);
       if (item === this._current && !this._list.matches(':hover') && !hasFocus(this._list)) scrollIntoList(this._list, item);
     });
   }
