@@ -52,7 +52,7 @@ export class TimeSlider {
     listen(this._slider, 'input', () => this._acts.setState(atStep({ lastStep: Number(this._slider.max) }, Number(this._slider.value))));
   }
 
-  paint({ lastStep, step, isPast, callCount }: ViewState): void {
-    this._draw(lastStep, step, isPast, callCount);
+  paint({ model, lastStep, step, isPast }: ViewState): void {
+    this._draw(lastStep, step, isPast, Math.max(lastStep, model.session.recorded_calls));
   }
 }

@@ -74,18 +74,18 @@ function tokensText({ model, calls, isPast: past }: ViewState): string {
 
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
-  const counts = session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : '';
-  const { shownStep, lastStep, callCount, step } = view;
+  const { shownStep, lastStep, step } = view;
+  // Of a replay it is the number of the branch that it repeats.
+  const count = Math.max(lastStep, session.recorded_calls);
   const together = similarCalls(view);
   const [first, last] = [together[0]?.step ?? shownStep, together.at(-1)?.step ?? shownStep];
-  const isEnded = session.phase === 'finished';
-  const of = shownStep === step ? t('call %1 of %2', shownStep, callCount) : t('selected: call %1 of %2', shownStep, callCount);
-  const at = isEnded || shownStep < callCount ? of : t('call %1', shownStep);
+  const of = shownStep === step ? t('call %1 of %2', shownStep, count) : t('selected: call %1 of %2', shownStep, count);
+  const at = session.phase === 'finished' || shownStep < count ? of : t('call %1', shownStep);
   const atCall = first < last ? t('calls %1 to %2', first, last) : lastStep ? at : '';
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
-    ['opt', counts],
+    ['opt', session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : ''],
     ['opt', tokensText(view)],
     // The card of a turn names it.
     ['', view.personTurn || view.toGuess ? '' : atCall]
@@ -165,25 +165,22 @@ export class PanelHead {
     const detail = (isPast && !isPaused) || (!live && phase === 'stopped') ? '' : advice;
     const next = (type: 'step' | 'run' | 'stop', text: string): HTMLElement =>
       button(text, { look: 'small', key: `${type} next`, disabled: this._run.disabled, onclick: () => this._acts.send({ type }) });
+    const step = repeats ? t('Repeat the next call') : t('Run the next step');
+    const rest = repeats ? t('Repeat the rest') : t('Run to the end');
     this._bar.hidden = detail === '';
     this._bar.className = phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
     setChildren(this._bar, [
       icon(phase === 'failed' ? 'failed' : 'info'), h('span', {}, ...prose(textBlock(detail, 2000))),
-      isPaused && h(
-        'div', 'tc-row', next('step', repeats ? t('Repeat the next call') : t('Run the next step')),
-        next('run', repeats ? t('Repeat the rest') : t('Run to the end')), next('stop', t('Go back'))
-      )
+      isPaused && h('div', 'tc-row', next('step', step), next('run', rest), next('stop', t('Go back')))
     ]);
   }
 
   private _updateStatus(): void {
-    const { session } = this._view.model;
-    const text = this._view.isPast
-      ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call'))
-      : statusText(this._view.model, this._view.takesGuesses);
-    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (
-      PHASE_ICONS[session.phase] ?? 'ready'
-    );
+    const { model, isPast, step, personTurn, toGuess, takesGuesses } = this._view;
+    const past = step ? t('Looking back at call %1', step) : t('Before the first call');
+    const text = isPast ? past : statusText(model, takesGuesses);
+    const now = personTurn || toGuess ? 'person' : model.session.ending.length ? 'info' : PHASE_ICONS[model.session.phase];
+    const name = isPast ? 'clock' : now;
     this._drawStatus(name, text);
   }
 }

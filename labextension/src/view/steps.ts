@@ -73,9 +73,8 @@ function stepText(item: StepItem): Child[] {
   if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ' · ', ...argumentParts(item, 200)];
   const result = call.status === 'failed' ? '' : shortLine(item.made || call.result, RESULT);
   const name = item.pending || !item.made ? result : h('b', {}, result);
-  // Long arguments are cut, and not what came of them.
+  // Long arguments are cut, and not what came of them; the arrow stands with that.
   const what = argumentParts(item, result ? Math.max(24, LINES - result.length) : 200);
-  // The arrow stands with what it points at.
   const arrow = call.what ? ' →\u00a0' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected'
     ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
@@ -247,13 +246,12 @@ function toolNote(tool: ToolRow, stops: boolean): string {
 }
 
 function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
-  const send = (): void => acts.send({ type: 'break', tool: tool.id, on: !stops });
   return h(
     'button',
     {
       class: 'tc-stopat', 'aria-pressed': String(stops), label: t('Breakpoint on %1', oneLine(tool.id, 120)), key: `break ${tool.id}`,
       title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
-      disabled: !view.live || view.isPast || view.ui.commandSent, onclick: send
+      disabled: !view.live || view.isPast || view.ui.commandSent, onclick: () => acts.send({ type: 'break', tool: tool.id, on: !stops })
     },
     icon(stops ? 'wait' : 'ready'), h('span', 'tool', oneLine(tool.id, 120))
   );

@@ -78,8 +78,6 @@ export interface ViewState {
   readonly step: number;
   /** The number of the newest call; between two steps that of the last one that has ended. */
   readonly lastStep: number;
-  /** The number of calls; while a replay repeats a branch, at least of that one. */
-  readonly callCount: number;
   /** The number of the call that the card shows, else of the step. */
   readonly shownStep: number;
   /** The calls of the shown branch up to the shown step, in order. */
@@ -202,8 +200,7 @@ export function viewState(model: Model, ui: PanelState, able: boolean, guesses =
   const live = able && model.live;
   const isRunByRules = decides && live && !isPast && !ui.chosen && isBusy(model) && calls.slice(-2).some(call => call.by_rule !== '');
   return {
-    model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep,
-    callCount: Math.max(lastStep, model.session.recorded_calls), shownStep, calls, objects, chosen,
+    model, ui, live, takesGuesses: live || (guesses && toGuess !== null), isPast, step, lastStep, shownStep, calls, objects, chosen,
     followsNewest: ui.chosen === null, waitingCall, personTurn, toGuess, isRunByRules
   };
 }
