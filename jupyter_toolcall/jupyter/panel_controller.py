@@ -28,7 +28,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import waiting_calls
 from ..engine.person_model import Phase, Written
-from ..engine.replay import advance, last_step_text, next_step_text
+from ..engine.replay import advance, last_step_text, next_step
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
@@ -167,7 +167,8 @@ class PanelController:
                     is_same = self._recorded_head == self.session.head
                     ending = SAME_AGAIN if is_same else DIFFERS
                     lines = (self._recorded_head and ending, self._repeated())
-                    self._recorded_head = ""
+                    # A later edit runs on: it is none of the steps that were taken.
+                    self._recorded_head, self.stepping = "", False
                     self.publish("finished", transient=joined("\n", filter(None, lines)))
                 elif pause:
                     self._publish_pause(pause)
@@ -291,7 +292,7 @@ class PanelController:
                     path = cursor.context.journal.path(cursor.replay_queue.recorded_head)
                     is_same = cursor.head in {entry.id for entry in path}
                     so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
-                    detail = joined(" ", filter(None, (so_far, next_step_text(cursor))))
+                    detail = joined(" ", filter(None, (so_far, next_step(cursor).text)))
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)

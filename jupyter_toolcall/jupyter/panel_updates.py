@@ -17,6 +17,7 @@ from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
+from ..engine.replay import next_step
 from ..previews.rule_offers import edited_rule, offer_row, offer_rows
 from ..session.session import Session
 from ..view import contract
@@ -218,6 +219,7 @@ def session_row(
     state, context = cursor.state, cursor.context
     pending = () if phase in ("thinking", "running", "ready") else waiting_calls(cursor)
     branch_view = BranchView(cursor, state)
+    recorded = cursor.recorded_state() if cursor.replay_queue.next(state.open) else None
     reply = state.last if phase != "thinking" else None
     text = ""
     if isinstance(reply, Replied):
@@ -233,6 +235,8 @@ def session_row(
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
         next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
+        repeats=phase == "ready" and next_step(cursor).repeats,
+        recorded_calls=len(recorded.order) if recorded else 0,
         text=text,
         stops=tuple(sorted(context.breakpoints)),
         budget=budget_row(cursor),

@@ -280,6 +280,10 @@ class SessionRow(Row):
     """The ids of the call rows that wait for a decision, first the one to decide now."""
     next_call: str = ""
     """The id of the call row with which the next step begins; "" while it runs or waits."""
+    repeats: bool = False
+    """The next step repeats a recorded result: no tool runs."""
+    recorded_calls: int = 0
+    """How many calls the branch has that is replayed; 0 where none is."""
     text: str = ""
     """What the model has said last; grows while it streams."""
     ran: int = 0

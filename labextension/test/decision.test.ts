@@ -299,26 +299,46 @@ test('in a step the values of arguments stand apart from their names, in quotes 
     tools: [{ id: 'Potato_do1', order: ['customer', 'method', 'note', 'count', 'Potato'] }]
   }));
   const what = it.one('[aria-label=Steps] li .what');
-  assert.match(what.textContent, /customer "Anna Müller", method mean → median, note "", count 3, Potato#1$/);
-  assert.deepEqual([...what.querySelectorAll('.v, s')].map(one => one.textContent), ['"Anna Müller"', 'mean', 'median', '""', '3', 'Potato#1']);
+  assert.match(what.textContent, /customer "Anna Müller", method median \(was mean\), note "", count 3, Potato#1$/);
+  assert.deepEqual([...what.querySelectorAll('.v')].map(one => one.textContent), ['"Anna Müller"', 'median', '""', '3', 'Potato#1']);
 });
 
-test('what came of Fork from here and Replay from here is said below the buttons, until something else is chosen', async () => {
+test('what the next step of a fork or a replay does stands above the tabs, with buttons that say so and keep their place while a step runs', async () => {
   const it = await page();
   it.view.update(whole(chain(3)));
   it.click('Fork from here');
   it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
-  const answer = (): string => it.all('.tc-acts .tc-else').map(one => one.textContent).join();
-  assert.equal(answer(), 'New branch after call 3. The model continues from here.Run the next stepRun to the endGo back');
-  it.all('.tc-acts .tc-else button')[1]?.click();
+  const bar = (): string => it.all('.tc-page > .tc-bar:not([hidden])').map(one => one.textContent).join();
+  assert.equal(bar(), 'New branch after call 3. The model continues from here.Run the next stepRun to the endGo back');
+  it.click('Run to the end');
   assert.deepEqual(it.sent.at(-1), { type: 'run' });
   it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));
-  assert.equal(answer(), '');
+  assert.equal(bar(), '');
   it.click('Replay from here');
-  it.view.update(delta(3, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
-  assert.equal(answer(), 'Replayed: everything came out as it was recorded.');
-  it.all('[aria-label=Steps] button')[0]?.click();
-  assert.equal(answer(), '');
+  const replay = { phase: 'ready', says: 'Ready for the next step', detail: 'Nothing ran.', recorded_calls: 8 } as const;
+  it.view.update(delta(3, { session: [{ ...replay, repeats: true }] }));
+  const repeats = 'Nothing ran.Repeat the next callRepeat the restGo back';
+  assert.deepEqual([bar(), it.one('.tc-meta').textContent], [repeats, 'call 3 of 8']);
+  it.click('Step back');
+  assert.deepEqual([bar(), it.buttons('Repeat the rest')[0]?.disabled], [repeats, true]);
+  it.click('Back to now');
+  it.click('Repeat the next call');
+  it.view.update(delta(4, { session: [{ phase: 'running', says: 'Running', recorded_calls: 8 }] }));
+  assert.deepEqual([bar(), it.buttons('Repeat the next call')[0]?.disabled], [repeats, true]);
+  it.view.update(delta(5, { session: [replay] }));
+  assert.equal(bar(), 'Nothing ran.Run the next stepRun to the endGo back');
+  it.view.update(delta(6, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
+  assert.equal(bar(), 'Replayed: everything came out as it was recorded.');
+});
+
+test('of a step that changed nothing, that stands beside its time', async () => {
+  const it = await page();
+  const rows = chain(2);
+  const objects = (rows.objects ?? []).map(one => ({ ...one, content: one.id === 'p0' ? 'a' : 'b' }));
+  const calls = (rows.calls ?? []).map(call => ({ ...call, before: `p${call.step - 1}`, change: call.step === 1 ? 'clean: yes' : 'unchanged', ms: 23 }));
+  it.view.update(whole({ ...rows, calls, objects }));
+  const texts = (part: string): string[] => it.all(`[aria-label=Steps] li .${part}`).map(one => one.textContent);
+  assert.deepEqual([texts('end'), texts('change')], [['23 ms', 'unchanged, 23 ms'], ['clean: yes']]);
 });
 
 test('a copy of a session that was stopped gives one advice', async () => {

@@ -265,7 +265,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
         change = "Crate_pack uses what was changed: RECIPIENT"
         detail = f"{so_far} The next step runs call {number} (Crate_pack): {change}."
         rows = drive.whole()
-        assert rows.session[0].detail == detail
+        assert (rows.session[0].detail, rows.session[0].repeats) == (detail, False)
         assert not any(row.same for row in rows.calls if row.branch and row.step >= number)
         obeyed(drive, {"type": "step"})
     assert last_detail(heard) == DIFFERS
@@ -280,6 +280,22 @@ def test_a_stepped_replay_says_of_no_call_that_a_person_edited_that_its_input_ch
         assert "its input" not in drive.whole().session[0].detail
         obeyed(drive, {"type": "step"})
     assert drive.session.calls[0].result == 10
+
+
+def test_an_edit_runs_on_after_a_replay_that_was_stepped_to_its_end() -> None:
+    turns = [("double", {"number": number}) for number in (1, 2, 3)]
+    drive, _ = seated(*turns, approve="all")
+    obeyed(drive, {"type": "replay", "call": "call_1"})
+    steps = 0
+    while (row := drive.whole().session[0]).phase != "finished":
+        assert (row.repeats, row.recorded_calls) == (True, 3)
+        obeyed(drive, {"type": "step"})
+        steps += 1
+    digest = drive.session.calls[0].approval_digest
+    edit = {"type": "edit", "call": "call_1", "arguments": {"number": 7}}
+    obeyed(drive, {**edit, "approval_digest": digest})
+    assert (steps, drive.whole().session[0].phase) == (3, "finished")
+    assert [call.result for call in drive.session.calls] == [14, 4, 6]
 
 
 @pytest.mark.parametrize("action", ["hello", "break"])

@@ -232,18 +232,6 @@ export function askAgainButton(view: ViewState, turn: number, stale: boolean, ac
   });
 }
 
-/** What came of `Replay from here`, `Fork from here` or `Ask the model from here`, where these were clicked. */
-function answerInPlace({ model, ui, live, isPast, lastStep }: ViewState, acts: PanelActions): Child {
-  if (!ui.moved || !live || isPast || ui.commandSent || model.session.pending.length) return null;
-  const step = (type: 'step' | 'run' | 'stop', text: string): HTMLElement => button(text, { look: 'small', key: `${type} next`, onclick: () => acts.send({ type }) });
-  const isPaused = model.session.phase === 'ready';
-  const says = ui.moved === 'fork' && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : model.session.says;
-  return h(
-    'div', 'tc-else', icon('info'), h('span', {}, textBlock(model.session.detail || says, 400)),
-    ...(isPaused ? [step('step', t('Run the next step')), step('run', t('Run to the end')), step('stop', t('Go back'))] : [])
-  );
-}
-
 const editButton = (rule: string, acts: PanelActions, look = ''): HTMLElement =>
   button(t('Edit rule'), { look, key: 'edit rule', onclick: () => acts.setState({ showsRules: true, editedRule: rule }) });
 
@@ -361,7 +349,6 @@ export class DecisionPanel {
         : null,
       ...this._content(),
       addedRule(this._view, this._acts),
-      answerInPlace(this._view, this._acts),
       waitingElsewhere(this._view, this._acts)
     ];
     const kept = this._form && this.element.contains(this._form.element) && children.includes(this._form.element);
@@ -378,7 +365,7 @@ export class DecisionPanel {
     const call = next.model.calls.get(next.chosen.call);
     this._draw(
       call, next.ui.commandSent, next.ui.form, next.isPast, next.live, next.waitingCall, next.model.refusal, next.model.calls,
-      next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest, next.ui.moved,
+      next.model.session.pending, next.calls.length, next.personTurn !== null, next.toGuess !== null, next.followsNewest,
       next.model.session, next.model.previewed, next.ui.ruleAdded, next.isRunByRules, this.batchButtons().length, this.batchChanges()
     );
     this._placeSheet();

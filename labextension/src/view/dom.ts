@@ -186,12 +186,9 @@ export function afterLayout(act: () => void): void {
   requestAnimationFrame(() => observer.observe(document.documentElement));
 }
 
-/** Scrolls a list as little as makes an item visible; the page does not scroll. */
-export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
-  const above = list.scrollTop - item.offsetTop;
-  const below = item.offsetTop + item.offsetHeight - list.scrollTop - list.clientHeight;
-  if (above > 0) list.scrollTop -= above;
-  else if (below > 0) list.scrollTop += below;
+/** Scrolls a list as little as makes an item visible, clear of the 24 pixels where it fades out; the page does not scroll. */
+export function scrollIntoList(list: HTMLElement, { offsetTop: top, offsetHeight: height }: HTMLElement): void {
+  list.scrollTop = Math.min(Math.max(list.scrollTop, top + height + 24 - list.clientHeight), Math.max(0, top - 24));
 }
 
 /** Returns a function that calls `draw` with its arguments if one of them changed. */

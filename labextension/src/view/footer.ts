@@ -34,12 +34,12 @@ export class TimeSlider {
     'div', 'tc-time', h('label', { for: this._id }, t('Time')), h('div', 'tc-track', this._tickMarks, this._pastBar, this._slider),
     this._stepText, this._backButton
   );
-  private readonly _draw = whenChanged((last: number, at: number, past: boolean) => {
+  private readonly _draw = whenChanged((last: number, at: number, past: boolean, count: number) => {
     this._slider.max = String(last);
     this._slider.value = String(at);
     // With one step there is nothing to slide.
     this.element.hidden = last < 2;
-    const text = past ? (at ? t('call %1 of %2', at, last) : t('Before the first call')) : t('now, call %1', last);
+    const text = past ? (at ? t('call %1 of %2', at, count) : t('Before the first call')) : count > last ? t('now, call %1 of %2', last, count) : t('now, call %1', last);
     this._slider.setAttribute('aria-valuetext', text);
     this._stepText.textContent = text;
     this._pastBar.style.width = `${last ? (100 * at) / last : 0}%`;
@@ -52,7 +52,7 @@ export class TimeSlider {
     listen(this._slider, 'input', () => this._acts.setState(atStep({ lastStep: Number(this._slider.max) }, Number(this._slider.value))));
   }
 
-  paint({ lastStep, step, isPast }: ViewState): void {
-    this._draw(lastStep, step, isPast);
+  paint({ model, lastStep, step, isPast }: ViewState): void {
+    this._draw(lastStep, step, isPast, Math.max(lastStep, model.session.recorded_calls));
   }
 }

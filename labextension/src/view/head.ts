@@ -74,18 +74,18 @@ function tokensText({ model, calls, isPast: past }: ViewState): string {
 
 function metaItems(view: ViewState): Child[] {
   const { session } = view.model;
-  const counts = session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : '';
   const { shownStep, lastStep, step } = view;
+  // Of a replay it is the number of the branch that it repeats.
+  const count = Math.max(lastStep, session.recorded_calls);
   const together = similarCalls(view);
   const [first, last] = [together[0]?.step ?? shownStep, together.at(-1)?.step ?? shownStep];
-  const isEnded = session.phase === 'finished';
-  const of = shownStep === step ? t('call %1 of %2', shownStep, lastStep) : t('selected: call %1 of %2', shownStep, lastStep);
-  const at = isEnded || shownStep < lastStep ? of : t('call %1', shownStep);
+  const of = shownStep === step ? t('call %1 of %2', shownStep, count) : t('selected: call %1 of %2', shownStep, count);
+  const at = session.phase === 'finished' || shownStep < count ? of : t('call %1', shownStep);
   const atCall = first < last ? t('calls %1 to %2', first, last) : lastStep ? at : '';
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
-    ['opt', counts],
+    ['opt', session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : ''],
     ['opt', tokensText(view)],
     // The card of a turn names it.
     ['', view.personTurn || view.toGuess ? '' : atCall]
@@ -134,20 +134,13 @@ export class PanelHead {
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
     this._step.disabled = isWalked(this._view) ? shownStep === lastStep : this._run.disabled;
-    this._first.hidden = !ended || shownStep < lastStep || lastStep < 2;
+    this._first.hidden = !ended || lastStep < 2;
+    this._first.disabled = this._view.step === 1;
     this._back.disabled = shownStep === 0 || !canStep(this._view.model);
     for (const [element, by] of [[this._step, 1], [this._back, -1]] as const) element.title = element.disabled ? '' : stepTip(this._view, by);
     this._stop.disabled = isPast || !STOPPABLE_PHASES.includes(session.phase);
     this._savedBar.hidden = this._view.live || !this._copyText || (!this._saved && ENDED_PHASES.includes(session.phase));
-    // A kernel that has ended gave advice for its own panel.
-    const isStopped = session.phase === 'stopped';
-    // What came of a command that moved the session stands where it was given.
-    const isBelow = this._view.ui.moved !== '' && !session.pending.length;
-    const advice = isStopped && live && session.pending.length ? t('Approve continues the run.') : session.detail;
-    const detail = isPast || isBelow || (!live && isStopped) ? '' : advice;
-    this._bar.hidden = detail === '';
-    this._bar.className = session.phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
-    this._bar.replaceChildren(icon(session.phase === 'failed' ? 'failed' : 'info'), h('span', {}, ...prose(textBlock(detail, 2000))));
+    this._updateBar();
   });
   readonly bars: readonly HTMLElement[] = [this._savedBar, this._bar];
 
@@ -158,14 +151,36 @@ export class PanelHead {
     this._draw(next.model.session, next.isPast, next.shownStep, next.live, next.ui.commandSent, next.calls.length, next.ui.showsRules, next.ui.moved);
   }
 
+  /** Says what the session needs, and what the next step of a replay or a fork does. */
+  private _updateBar(): void {
+    const { model, ui, live, isPast, lastStep } = this._view;
+    const { phase, detail: says, pending, recorded_calls, repeats } = model.session;
+    // While a step runs, its buttons stay where they are.
+    if (isBusy(model) && ui.moved) return this._bar.querySelectorAll('button').forEach(one => (one.disabled = true));
+    const forks = ui.moved === 'fork' && says === '';
+    const isPaused = live && phase === 'ready' && (forks || recorded_calls > 0);
+    const advice = phase === 'stopped' && live && pending.length ? t('Approve continues the run.')
+      : forks && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : says;
+    // A kernel that has ended gave advice for its own panel.
+    const detail = (isPast && !isPaused) || (!live && phase === 'stopped') ? '' : advice;
+    const next = (type: 'step' | 'run' | 'stop', text: string): HTMLElement =>
+      button(text, { look: 'small', key: `${type} next`, disabled: this._run.disabled, onclick: () => this._acts.send({ type }) });
+    const step = repeats ? t('Repeat the next call') : t('Run the next step');
+    const rest = repeats ? t('Repeat the rest') : t('Run to the end');
+    this._bar.hidden = detail === '';
+    this._bar.className = phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
+    setChildren(this._bar, [
+      icon(phase === 'failed' ? 'failed' : 'info'), h('span', {}, ...prose(textBlock(detail, 2000))),
+      isPaused && h('div', 'tc-row', next('step', step), next('run', rest), next('stop', t('Go back')))
+    ]);
+  }
+
   private _updateStatus(): void {
-    const { session } = this._view.model;
-    const text = this._view.isPast
-      ? (this._view.step ? t('Looking back at call %1', this._view.step) : t('Before the first call'))
-      : statusText(this._view.model, this._view.takesGuesses);
-    const name = this._view.isPast ? 'clock' : this._view.personTurn || this._view.toGuess ? 'person' : session.ending.length ? 'info' : (
-      PHASE_ICONS[session.phase] ?? 'ready'
-    );
+    const { model, isPast, step, personTurn, toGuess, takesGuesses } = this._view;
+    const past = step ? t('Looking back at call %1', step) : t('Before the first call');
+    const text = isPast ? past : statusText(model, takesGuesses);
+    const now = personTurn || toGuess ? 'person' : model.session.ending.length ? 'info' : PHASE_ICONS[model.session.phase];
+    const name = isPast ? 'clock' : now;
     this._drawStatus(name, text);
   }
 }

@@ -262,8 +262,7 @@ export class PanelView {
   }
 
   private _setState(patch: Partial<PanelState>): void {
-    const isKept = !('chosen' in patch) || 'pastStep' in patch;
-    this._ui = { ...this._ui, moved: isKept ? this._ui.moved : '', ...patch };
+    this._ui = { ...this._ui, ...patch };
     // What was refused was asked of the call that was shown.
     if ('chosen' in patch) this._model = { ...this._model, refusal: null };
     this._paint();
@@ -291,16 +290,13 @@ export class PanelView {
       ruleAdded: command.type === 'add_rule', moved: moves ? command.type : '', editedCall: command.type === 'edit' || command.type === 'retry' ? command.call : ''
     };
     this._model = { ...this._model, refusal: null };
-    // Who steps in the head sees its buttons stay where they are.
-    const isInHead = hasFocus(this._head.element);
     if (command.type === 'step') this._stepButton = focusedKey(this._root) ?? '';
     this._graph.release();
     for (const one of commands) this._host.send?.(one);
     this._dialog?.view.setBusy(this._ui.commandSent);
     this._paint();
-    if (moves && !isInHead) this._card.element.scrollIntoView({ block: 'nearest' });
-    // The card of the next call is lower than that of a reply.
-    else if (command.type === 'say' || command.type === 'draft') this._head.element.scrollIntoView({ block: 'nearest' });
+    // What comes next stands below the head; the card of the next call is lower than that of a reply.
+    if (moves || command.type === 'say' || command.type === 'draft') this._head.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** Moves the card above the tabs while the person decides, and the steps to the open tab. */

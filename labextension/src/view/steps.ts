@@ -16,6 +16,8 @@ interface StepItem {
   readonly call: CallRow;
   readonly made: string;
   readonly pending: boolean;
+  /** Its object has the content of the one before. */
+  readonly isSame: boolean;
   readonly tool: ToolRow | undefined;
   /** The name of the person who decided on it, where others decided too. */
   readonly who: string;
@@ -59,8 +61,8 @@ function argumentParts({ call, tool }: StepItem, room: number): Child[] {
     if (room < 0) return [...parts, ' …'];
     room -= name.length + value.length + 2;
     parts.push(
-      parts.length ? ', ' : '', isReceiver ? '' : `${oneLine(name, 40)} `, ...(before && before !== value ? [h('s', {}, before), ' → '] : []),
-      h('span', 'v', value)
+      parts.length ? ', ' : '', isReceiver ? '' : `${oneLine(name, 40)} `, h('span', 'v', value),
+      before && before !== value ? ` ${t('(was %1)', before)}` : ''
     );
   }
   return parts;
@@ -71,9 +73,9 @@ function stepText(item: StepItem): Child[] {
   if (call.status === 'failed' && call.error) return [oneLine(call.error, 200), call.what && ' · ', ...argumentParts(item, 200)];
   const result = call.status === 'failed' ? '' : shortLine(item.made || call.result, RESULT);
   const name = item.pending || !item.made ? result : h('b', {}, result);
-  // Long arguments are cut, and not what came of them.
+  // Long arguments are cut, and not what came of them; the arrow stands with that.
   const what = argumentParts(item, result ? Math.max(24, LINES - result.length) : 200);
-  const arrow = call.what ? ' → ' : item.made ? '→ ' : '';
+  const arrow = call.what ? ' →\u00a0' : item.made ? '→ ' : '';
   const byRule = call.by_rule && (call.status === 'rejected'
     ? t("rejected by rule '%1'", oneLine(call.by_rule, 80))
     : t("ran by rule '%1'", oneLine(call.by_rule, 80)));
@@ -95,14 +97,14 @@ function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: 
 }
 
 function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLElement | null = null): HTMLElement {
-  const { call } = item;
-  const lines = [call.change, call.reason && t('Reason: %1', call.reason)].filter(Boolean);
+  const { call, isSame } = item;
+  const lines = [isSame ? '' : call.change, call.reason && t('Reason: %1', call.reason)].filter(Boolean);
   return h(
     'li', { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
     icon(stepIcon(call)), h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     lines.length ? h('span', { class: 'change', title: lines.join('\n') }, ...lines.map(line => h('span', {}, shortLine(line, 160)))) : null,
-    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, endText(call))
+    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, joined(', ', isSame ? call.change : '', endText(call)))
   );
 }
 
@@ -114,7 +116,8 @@ function stepItems({ model, objects }: ViewState, calls: readonly CallRow[]): St
     const object = model.objects.get(call.object);
     const names = lists.get(call.id)?.map(({ name }) => name) ?? (object ? [object.name] : []);
     const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
-    return { call, made, pending: object?.role === 'pending', tool: model.tools.get(call.tool), who: hasSeveral ? call.who : '' };
+    const isSame = !!object?.content && object.content === model.objects.get(call.before)?.content;
+    return { call, made, isSame, pending: object?.role === 'pending', tool: model.tools.get(call.tool), who: hasSeveral ? call.who : '' };
   });
 }
 
@@ -183,7 +186,7 @@ export class StepList {
     this._list.classList.toggle('walked', view.isPast);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
     const stamp = (item: StepItem): unknown[] =>
-      [item.call, item.made, item.pending, item.tool, item.who, item.following, item.folded, this._opened.has(item.call.id)];
+      [item.call, item.made, item.isSame, item.pending, item.tool, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null);
@@ -228,6 +231,8 @@ export class StepList {
     const item = this._current;
     if (!(item instanceof HTMLElement)) return;
     afterLayout(() => {
+      // A list that has become short would keep the fade of the long one.
+      this._list.classList.toggle('scrolls', this._list.scrollHeight > this._list.clientHeight);
       if (item === this._current && !this._list.matches(':hover') && !hasFocus(this._list)) scrollIntoList(this._list, item);
     });
   }
@@ -241,13 +246,12 @@ function toolNote(tool: ToolRow, stops: boolean): string {
 }
 
 function breakpointButton(tool: ToolRow, stops: boolean, view: ViewState, acts: PanelActions): HTMLElement {
-  const send = (): void => acts.send({ type: 'break', tool: tool.id, on: !stops });
   return h(
     'button',
     {
       class: 'tc-stopat', 'aria-pressed': String(stops), label: t('Breakpoint on %1', oneLine(tool.id, 120)), key: `break ${tool.id}`,
       title: stops ? t('Remove the breakpoint') : t('Wait at every call of this tool'),
-      disabled: !view.live || view.isPast || view.ui.commandSent, onclick: send
+      disabled: !view.live || view.isPast || view.ui.commandSent, onclick: () => acts.send({ type: 'break', tool: tool.id, on: !stops })
     },
     icon(stops ? 'wait' : 'ready'), h('span', 'tool', oneLine(tool.id, 120))
   );

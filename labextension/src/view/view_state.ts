@@ -21,7 +21,7 @@ export interface PanelState {
   readonly pastStep: number | null;
   /** A command was sent: no other one is sent until a notice arrives. */
   readonly commandSent: boolean;
-  /** The last command, if it moved the session: what came of it is said where it was given. */
+  /** The last command, if it moved the session. */
   readonly moved: string;
   /** The call that the person edited last, or ran again; it is shown after the session ends. */
   readonly editedCall: string;
