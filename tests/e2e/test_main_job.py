@@ -96,7 +96,7 @@ def test_an_edit_is_checked_at_its_field_then_runs_and_the_model_is_told(
     press(dialog, "Run with these values")
     expect(dialog).to_be_hidden()
     expect_waits(view, 2, "fill")
-    expect_step(view, 1, "grams 100 → 300", "edited")
+    expect_step(view, 1, "grams 300 (was 100)", "edited")
     told = open_tab(view, "Messages")
     expect(told).to_contain_text("The jar holds more.")
     expect(told).to_contain_text("300")
