@@ -157,7 +157,7 @@ def _call_row(
         # What `save` and `selectTools` answer says nothing to a person.
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
-        wrong=_wrong_arguments(view, call),
+        wrong=_wrong_arguments(view, call, end),
         reason=call.reason,
         by_rule=rule_of(call),
         why=asked_reason(view, call),
@@ -204,11 +204,15 @@ def _text(value: Any) -> str:
     return cut(value if isinstance(value, str) else readable_json(value), LONG)
 
 
-def _wrong_arguments(view: BranchView, call: CallRecord) -> Mapping[str, str]:
-    """Return what is wrong with the arguments of a call that failed its check, by name."""
+def _wrong_arguments(view: BranchView, call: CallRecord, end: CallEnd | None) -> Mapping[str, str]:
+    """Return what was wrong with the arguments of a call that failed its check, by name."""
+    if end is None or call.status != "failed" or call.started is not None or view.branch:
+        return {}
+    # Objects that came later are none that it could name.
+    journal = view.cursor.context.journal
+    then = state_at(journal, journal[end.entry].parent)
     try:
-        if call.status == "failed" and call.started is None and not view.branch:
-            view.cursor.prepared(call, view.state)
+        view.cursor.prepared(then.calls[call.id], then)
     except (CallError, Absent) as error:
         return getattr(error, "fields", {})
     return {}
