@@ -100,11 +100,6 @@ def _heading(row: BranchRow) -> GraphNode:
 # -- which calls and objects -------------------------------------------------------------------
 
 
-_Names = tuple[bool, tuple[str, ...]]
-"""The arguments that are an object, and whether they are so in the drawn call itself, and not only
-in an equal one of another branch."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Table:
     """The rows of a session by their ids, without those that are drawn as another row."""
@@ -115,7 +110,7 @@ class _Table:
     maker: Mapping[str, str]
     """Of an object the id of the call that made it, or would make it; "" without one."""
     objects_by_call: Mapping[str, Sequence[ObjectRow]]
-    uses: Mapping[str, Mapping[str, _Names]]
+    uses: Mapping[str, Mapping[str, Sequence[str]]]
     """The objects that a call takes, with the names of the arguments."""
 
     def size(self, call: str) -> int:
@@ -127,6 +122,21 @@ def _table(rows: Rows, until: int) -> _Table:
     drawn_calls, drawn_objects = _drawn_as(rows.calls), _drawn_as(rows.objects)
     place = {row.id: n for n, row in enumerate(rows.branches)} | {"": -1}
     in_order = sorted(rows.calls, key=lambda row: (row.step, place.get(row.branch, 0)))
+    results, uses = defaultdict[str, list[str]](list), dict[str, dict[str, list[str]]]()
+    for row in rows.objects:
+        results[row.call].append(row.id)
+    branches_apart = set[str]()
+    for call in in_order:
+        names = uses[call.id] = dict[str, list[str]]()
+        for use in call.uses:
+            names.setdefault(drawn_objects.get(use.object, ""), []).append(use.parameter)
+        same = drawn_calls[call.id]
+        is_apart = not names and call.branch in branches_apart
+        if same != call.id and (is_apart or uses.get(same) != names):
+            # An equal call that takes other objects is another node, with what it made.
+            drawn_calls[call.id] = call.id
+            drawn_objects |= {key: key for key in results[call.id]}
+        branches_apart |= {call.branch} if drawn_calls[call.id] == call.id else set()
     drawn_rows = (row for row in in_order if drawn_calls[row.id] == row.id and not row.scheme)
     calls = {call.id: call for call in drawn_rows if not until or call.step <= until}
     # What is saved later than `until` is not saved there.
@@ -138,18 +148,11 @@ def _table(rows: Rows, until: int) -> _Table:
     objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():
         objects_by_call.setdefault(maker[row.id], []).append(row)
-    uses: dict[str, dict[str, _Names]] = {key: {} for key in calls}
-    for call in in_order:
-        key = drawn_calls[call.id]
-        parameters, is_own = uses.get(key, {}), key == call.id
-        for use in call.uses:
-            target = drawn_objects.get(use.object, "")
-            was_own, names = parameters.get(target, (is_own, ()))
-            # What a call makes it does not take, but in a forged file.
-            if target and maker[target] != key and was_own <= is_own:
-                before = names if was_own == is_own else ()
-                parameters[target] = (is_own, (*before, use.parameter))
-    return _Table(calls, objects, maker, objects_by_call, uses)
+    # What a call makes it does not take, but in a forged file.
+    used = {
+        key: {n: names for n, names in uses[key].items() if n and maker[n] != key} for key in calls
+    }
+    return _Table(calls, objects, maker, objects_by_call, used)
 
 
 def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
@@ -249,6 +252,8 @@ def _window(table: _Table, selected: str, most: int) -> list[str]:
     # The window moves by some calls at once: with each of them all others would move.
     most -= -(len(table.calls) - most) % PACE if len(table.calls) > most else 0
     kept = _ancestors(table, selected)
+    # An edit says what a branch is about.
+    kept |= {*[key for key, call in table.calls.items() if call.edited][-PACE:]}
     room = LEAST * most - sum(map(table.size, kept))
     for call in [key for key in reversed(table.calls) if key not in kept]:
         room -= table.size(call)
@@ -272,10 +277,10 @@ def _ancestors(table: _Table, selected: str) -> set[str]:
 def _edges(table: _Table, call_id: str, place: Mapping[str, int]) -> Iterator[GraphEdge]:
     call, uses = table.calls[call_id], table.uses[call_id]
     pill, dashed = place[_key(call)], _state(call.status) in DASHED
-    are_named = len({names for _, names in uses.values()}) > 1
-    for key, (is_own, names) in uses.items():
+    are_named = len(uses) > 1
+    for key, names in uses.items():
         used = table.objects[key]
-        muted = bool(call.branch or used.branch) or not is_own
+        muted = bool(call.branch or used.branch)
         name = visible_text(", ".join(dict.fromkeys(names)), ARGUMENT) if are_named else ""
         yield GraphEdge(place[_key(used)], pill, label=name, muted=muted, dashed=dashed)
     for row in table.objects_by_call.get(call_id, ()):
@@ -333,7 +338,7 @@ def _compact(graph: GraphRow) -> GraphRow:
         return replace(node, width=width, height=PILL, label=label, detail="")
 
     nodes = (node if node.kind == "call" else small(node) for node in graph.nodes)
-    return replace(graph, nodes=(*nodes,))
+    return replace(graph, nodes=(*nodes,), compact=True)
 
 
 def _detail(row: ObjectRow) -> Text:

@@ -88,5 +88,7 @@ class GraphRow(Row):
     """How many calls up to there are not drawn."""
     selected: str = ""
     """The id of the row whose ancestors are drawn too."""
+    compact: bool = False
+    """Whether objects are drawn by their names alone."""
     error: Text = ""
     """Why nothing is drawn, in one line."""

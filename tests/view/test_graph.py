@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import pytest
@@ -40,15 +41,19 @@ def chain(count: int) -> Rows:
     return Rows(calls=tuple(calls), objects=tuple(objects))
 
 
+def node_of(rows: Iterable[CallRow | ObjectRow], drawn: Collection[str]) -> dict[str, str]:
+    """For each row that of its node: itself, or the equal one that is drawn in its place."""
+    return {row.id: row.id if row.id in drawn else row.same for row in rows}
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_every_call_and_object_of_a_short_session_is_drawn_once(seed: int) -> None:
     rows = rows_of(seed, 3 + seed, 1 + seed % 4)
     graph = graph_row(rows)
-    calls = [row.id for row in rows.calls if not row.same]
-    if len(calls) <= MOST:
-        assert sorted(by_row(graph, "call")) == sorted(calls)
-        objects = [row.id for row in rows.objects if not row.same]
-        assert sorted(by_row(graph, "object")) == sorted(objects)
+    if len(rows.calls) <= MOST:
+        for kind, table in (("call", rows.calls), ("object", rows.objects)):
+            drawn = by_row(graph, kind)
+            assert {*node_of(table, drawn).values()} == {*drawn}
     nodes = [(node.kind, node.row) for node in graph.nodes if node.kind != "reference"]
     assert len({*nodes}) == len(nodes)
 
@@ -72,23 +77,23 @@ def test_calls_that_take_nothing_stand_below_one_another_and_stay_while_others_c
 @pytest.mark.parametrize("seed", range(20))
 def test_every_object_that_a_call_takes_or_makes_is_joined_to_it_by_one_edge(seed: int) -> None:
     rows = rows_of(seed, 12, 1 + seed % 4)
-    same = {row.id: row.same or row.id for row in rows.calls}
-    same |= {row.id: row.same or row.id for row in rows.objects}
     graph = graph_row(rows)
+    call_node = node_of(rows.calls, by_row(graph, "call"))
+    object_node = node_of(rows.objects, by_row(graph, "object"))
     # A reference stands for its object in another row.
     nodes = [f"{node.kind}:{node.row}".replace("reference", "object") for node in graph.nodes]
     edges = [edge for edge in graph.edges if graph.nodes[edge.head].kind != "reference"]
     drawn = {(nodes[edge.tail], nodes[edge.head]) for edge in edges}
     assert len(drawn) == len(edges)
     taken = {
-        (f"object:{same[use.object]}", f"call:{same[call.id]}")
+        (f"object:{object_node[use.object]}", f"call:{call_node[call.id]}")
         for call in rows.calls
         for use in call.uses
     }
     made = {
-        (f"call:{same[row.call]}", f"object:{row.id}")
+        (f"call:{call_node[row.call]}", f"object:{object_node[row.id]}")
         for row in rows.objects
-        if row.call and not row.same
+        if row.call
     }
     assert drawn == taken | made
 
@@ -134,7 +139,6 @@ def test_a_line_leads_from_the_earlier_calls_to_every_object_that_they_made() ->
 @pytest.mark.parametrize("seed", range(20))
 def test_what_a_hidden_call_made_comes_from_the_box_that_counts_it(seed: int) -> None:
     rows = rows_of(seed, 20, 1 + seed % 4)
-    same = {row.id: row.same or row.id for row in rows.calls}
     for selected in ("", rows.objects[-1].id, *(row.id for row in rows.calls[:3])):
         graph = drawing(rows, selected=selected, most=8)
         boxes = by_row(graph, "earlier").values()
@@ -144,7 +148,7 @@ def test_what_a_hidden_call_made_comes_from_the_box_that_counts_it(seed: int) ->
         assert sum(counted) <= graph.earlier
         assert others or sum(counted) == graph.earlier
         ends = {(graph.nodes[edge.tail].kind, graph.nodes[edge.head].row) for edge in graph.edges}
-        makers = {row.id: same.get(row.call, "") for row in rows.objects}
+        makers = {row.id: row.call for row in rows.objects}
         for row in by_row(graph, "object"):
             if maker := makers[row]:
                 kind = "call" if maker in by_row(graph, "call") else "earlier"
@@ -242,7 +246,7 @@ def test_all_rows_of_a_branch_stand_together_below_its_name_those_of_the_shown_o
         assert all(node.muted == (branch_of[node.row] != "") for node in below)
 
 
-def test_an_equal_call_of_two_branches_names_its_argument_at_the_object_of_each_branch() -> None:
+def test_an_equal_call_that_takes_another_object_is_drawn_on_each_branch() -> None:
     rows = chain(2)
     uses = (Use("left", "o1"), Use("right", "o2"))
     join = CallRow("j", "j", "join", 3, 3, "succeeded", uses=uses)
@@ -251,7 +255,10 @@ def test_an_equal_call_of_two_branches_names_its_argument_at_the_object_of_each_
     calls = (*rows.calls, join, CallRow("c", "c", "A_next", 1, 1, branch="b"), other)
     edges = graph_row(Rows(calls=calls, objects=objects)).edges
     named = sorted((edge.label, edge.muted) for edge in edges if edge.label)
-    assert named == [("left", False), ("left", True), ("right", False)]
+    assert named == [("left", False), ("left", True), ("right", False), ("right", True)]
+    same = replace(other, uses=uses)
+    edges = graph_row(Rows(calls=(*calls[:-1], same), objects=objects)).edges
+    assert sorted(edge.label for edge in edges if edge.label) == ["left", "right"]
 
 
 @pytest.mark.parametrize("page", [450, 900, 1_200])

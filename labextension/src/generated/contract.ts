@@ -140,7 +140,7 @@ export const GraphEdge = record({
 export type GraphEdge = Read<typeof GraphEdge>;
 export const GraphRow = record({
   id: text.or("graph"), width: number.or(0), height: number.or(0), nodes: list(GraphNode).or([]), edges: list(GraphEdge).or([]),
-  until: integer.or(0), earlier: integer.or(0), selected: text.or(""), error: text.or("")
+  until: integer.or(0), earlier: integer.or(0), selected: text.or(""), compact: boolean.or(false), error: text.or("")
 });
 export type GraphRow = Read<typeof GraphRow>;
 export const Mark = record({ name: text, right: boolean });

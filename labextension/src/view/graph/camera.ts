@@ -121,6 +121,10 @@ export class Camera {
     this._show(box, this._scale);
   }
 
+  get scale(): number {
+    return this._scale;
+  }
+
   get isZoomedOut(): boolean {
     return this._scale < ZOOMED_OUT;
   }

@@ -102,8 +102,8 @@ export function drawingOf(view: ViewState): Drawing {
     return tail && head && isThere(tail) && isThere(head) ? [{ key: `${tail.key} ${head.key}`, tail, head, edge }] : [];
   });
   const byKey = new Map(spots.map(spot => [spot.key, spot]));
-  const spotOf = (object: string): Spot | undefined => byKey.get(`object:${drawnId(model, object)}`);
-  const pillOf = (call: string): Spot | undefined => byKey.get(`call:${model.calls.get(call)?.same || call}`);
+  const spotOf = (object: string): Spot | undefined => byKey.get(`object:${object}`) ?? byKey.get(`object:${drawnId(model, object)}`);
+  const pillOf = (call: string): Spot | undefined => byKey.get(`call:${call}`) ?? byKey.get(`call:${model.calls.get(call)?.same ?? ''}`);
   const isNewest = ({ node }: Spot): boolean => !node.muted && !node.input && !node.flag && ['object', 'call'].includes(node.kind);
   const steps = spots.filter(isNewest).sort((a, b) => stepOf(a) - stepOf(b) || Number(a.node.kind === 'object') - Number(b.node.kind === 'object'));
   const { width, height } = graph;

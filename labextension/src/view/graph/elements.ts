@@ -81,7 +81,7 @@ function pillParts({ node }: Spot): SVGElement[] {
 /** What stands in a node that is too small for more: the number of a call or an object, else as much of its name as there is room for. */
 function shortText({ kind, label, width }: Spot['node']): SVGElement {
   const number = /^\d+(?= )|#\d+$/.exec(label)?.[0];
-  const text = kind === 'branch' ? label : number ? `${/^[↑↓]/.exec(label)?.[0] ?? ''}${number}` : clip(label, Math.floor(width / SHORT));
+  const text = kind === 'branch' ? label : kind === 'earlier' ? `… ${number ?? ''}` : number ? `${/^[↑↓]/.exec(label)?.[0] ?? ''}${number}` : clip(label, Math.floor(width / SHORT));
   return s('text', { class: 'short', x: kind === 'branch' ? -width / 2 : 0, dy: '0.35em' }, text);
 }
 

@@ -89,6 +89,8 @@ export class Graph {
   private _asked = JSON.stringify({ until: 0, selected: '', page: PAGE, compact: false });
   /** Objects are drawn by their names alone, so that the whole drawing can be read. */
   private _isCompact = false;
+  /** How much wider than the canvas the rows of such a drawing are, where it would be too high. */
+  private _stretch = 1;
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
   /** They have moved the pointer in it: one that rests where the panel appears holds nothing. */
@@ -188,7 +190,7 @@ export class Graph {
     this._chosenBranch = branch;
     const size = `${most} ${this._width} ${branch}`;
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
-    if (this._camera.isFitted) this._camera.fit(extent);
+    if (this._camera.isFitted) this._fitAgain(next, extent);
     else if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
     else if (asked) this._camera.showPart(extent, asked);
     else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest, next.isPast);
@@ -196,6 +198,14 @@ export class Graph {
     const isElsewhere = before?.key !== spot?.key || this._chosenSize !== size;
     if ((!next.followsNewest || next.isPast) && spot && isElsewhere) this._camera.reveal(spot);
     [this._chosenBefore, this._chosenSize] = [spot, size];
+  }
+
+  /** Shows all of a drawing that has changed. One of names that is too high is asked for with wider rows, once. */
+  private _fitAgain(next: ViewState, extent: Box): void {
+    this._camera.fit(extent);
+    if (!next.model.graph.compact || this._stretch > 1 || !this._camera.isZoomedOut) return;
+    this._stretch = 1 / Math.sqrt(this._camera.scale);
+    this._askForPart(next);
   }
 
   /** The drawing of a state. While the person holds the graph, nothing moves: only states change. */
@@ -215,7 +225,7 @@ export class Graph {
   /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
   release(): void {
     this._isReleased = true;
-    this._isCompact = false;
+    [this._isCompact, this._stretch] = [false, 1];
     this._camera.follow();
   }
 
@@ -230,7 +240,7 @@ export class Graph {
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
-    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) : PAGE;
+    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor((this._width * this._stretch) / PAGE_STEP)) : PAGE;
     const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._isCompact };
     const asked = JSON.stringify(wanted);
     if (!next.live || asked === this._asked) return;
@@ -247,7 +257,8 @@ export class Graph {
     const drawn = new Set(model.graph.nodes.map(node => `${node.kind}:${node.row}`));
     const origin = object || (mainUse(call)?.object ?? '');
     const near = origin ? [origin, ...reachable(origin, of => parentsOf(model, of), Infinity, NEAR)] : [];
-    const isDrawn = (object !== '' || drawn.has(`call:${call?.same || id}`)) && near.every(one => drawn.has(`object:${drawnId(model, one)}`));
+    const isDrawn = (object !== '' || drawn.has(`call:${id}`) || drawn.has(`call:${call?.same ?? ''}`)) &&
+      near.every(one => drawn.has(`object:${one}`) || drawn.has(`object:${drawnId(model, one)}`));
     return isDrawn ? '' : id;
   }
 
