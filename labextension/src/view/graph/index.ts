@@ -314,7 +314,7 @@ export class Graph {
   resize(): void {
     const [now, high] = [this._canvas.clientWidth, Math.max(LEAST_HIGH, innerHeight - LEFT_BELOW)];
     if ((now === this._width && high === this._high) || now === 0) return;
-    [this._width, this._high] = [now, high];
+    [this._width, this._high, this._stretch] = [now, high, 1];
     this._repaint();
   }
 
