@@ -68,11 +68,14 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     A call's id stands for the entry before that call, None for the root.
     """
     start = cursor.state.root if at is None else _start(cursor, at)
-    following = cursor.context.journal.path(cursor.head, after=start)
+    # A replay that has not ended, such as an edit before `run`, is repeated to its end.
+    end, remaining = cursor.head, cursor.replay_queue.remaining()
+    if remaining is not None and remaining.entries[remaining.position].parent == end:
+        # It has changed nothing yet: it stands on the branch that it replays.
+        end, remaining = remaining.recorded_head, remaining.following
+    following = cursor.context.journal.path(end, after=start)
     if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    # A replay that has not ended, such as an edit before `run`, is repeated to its end.
-    remaining = cursor.replay_queue.remaining()
     queue = ReplayQueue(following, following=remaining) if following else remaining
     return Cursor(cursor.context, start, queue or ReplayQueue(), fresh)
 
