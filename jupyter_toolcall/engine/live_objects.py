@@ -63,9 +63,13 @@ class LiveObjects(ObjectNames):
         return self._state.name_of(ref)
 
     def inputs(self, arguments: Mapping[str, Any]) -> tuple[Made, ...]:
-        """Return the objects that begin with a call with these arguments: new ones, and inputs that
-        the replayed branches got later."""
+        """Return the inputs in the arguments of a call that the session did not begin with: new
+        ones, and those of other edits, which may come later, or be edited away."""
         texts = dict.fromkeys(part for part in nested(arguments) if isinstance(part, str))
-        new, states = texts.keys() - self._before.objects, (self._state, *self._recorded)
-        refs = ((n, next(filter(None, (s.objects.get(n) for s in states)), None)) for n in texts if n in new)
-        return tuple(replace(ref, name=name) for name, ref in refs if ref and ref.producer.input)
+        states, begun = (self._state, *self._recorded), dict(self._state.opened.inputs)
+        found = ((n, next((s.objects[n] for s in states if n in s.objects), None)) for n in texts)
+        return tuple(
+            replace(ref, name=name)
+            for name, ref in found
+            if ref and ref.producer.input and ref.producer.input not in begun
+        )
