@@ -39,7 +39,8 @@ def with_names(
         named.append(replace(ref, name=name if needs_name else ""))
         state = introduce(state, _with_producer(named[-1], end.call_id, index))
     all_names = (*_names_by_index(call).values(), *call.reserved_names) if call else ()
-    reserved = tuple(name for name in all_names if name not in names)
+    # After a fork of a replay, another object may have the name.
+    reserved = tuple(n for n in all_names if n not in names and n not in state.objects)
     match outcome:
         case Made():
             (outcome,) = named
