@@ -16,10 +16,10 @@ from .folds import Trail
 from .recorded_data import replace
 from .state import NAME, State, kind_in
 
+States = Sequence[State]
 
-def with_names(
-    end: Finished | Decided, state: State, recorded: Sequence[State]
-) -> Finished | Decided:
+
+def with_names(end: Finished | Decided, state: State, recorded: States) -> Finished | Decided:
     """Return the event that ends a call, with the names of the objects that the call produced.
 
     Arguments:
@@ -53,7 +53,7 @@ def with_names(
 
 
 def produced_names(
-    call_id: str, objects: Iterable[Made], state: State, recorded: Sequence[State]
+    call_id: str, objects: Iterable[Made], state: State, recorded: States
 ) -> tuple[str, ...]:
     """Return the names of the objects in the outcome of a call that ends in a state.
 
@@ -73,7 +73,7 @@ def produced_names(
     return tuple(names)
 
 
-def _recorded_call(call_id: str, recorded: Iterable[State]) -> CallRecord | None:
+def _recorded_call(call_id: str, recorded: States) -> CallRecord | None:
     """Return a call from the first branch on which it has ended: its names are those of all."""
     calls = (state.calls.get(call_id) for state in recorded)
     return next((call for call in calls if call is not None and call.outcome is not None), None)

@@ -66,10 +66,7 @@ class LiveObjects(ObjectNames):
         """Return the inputs in the arguments of a call that the session did not begin with: new
         ones, and those of other edits, which may come later, or be edited away."""
         texts = dict.fromkeys(part for part in nested(arguments) if isinstance(part, str))
-        states, begun = (self._state, *self._recorded), dict(self._state.opened.inputs)
-        found = ((n, next((s.objects[n] for s in states if n in s.objects), None)) for n in texts)
-        return tuple(
-            replace(ref, name=name)
-            for name, ref in found
-            if ref and ref.producer.input and ref.producer.input not in begun
-        )
+        states, begun = (*self._recorded[::-1], self._state), {"", *dict(self._state.opened.inputs)}
+        refs = {n: ref for n in texts for s in states if (ref := s.objects.get(n)) is not None}
+        found = ((name, ref) for name, ref in refs.items() if ref.producer.input not in begun)
+        return tuple(replace(ref, name=name) for name, ref in found)

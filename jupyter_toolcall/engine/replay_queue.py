@@ -45,11 +45,10 @@ class ReplayQueue:
         """Return the next entry that still holds, or that is about one of these calls."""
         while self.position < len(self.entries):
             entry = self.entries[self.position]
-            if (call_id := call_id_of(event := entry.event)) not in self.superseded:
-                return entry
+            call_id = call_id_of(event := entry.event)
             # A decision alone does not run its call: calls that it waits for may come first.
-            is_decision = isinstance(event, events.Decided) and not events.ended_call(event)
-            if call_id in open_calls and not is_decision:
+            is_due = events.ended_call(event) or not isinstance(event, events.Decided)
+            if call_id not in self.superseded or (call_id in open_calls and is_due):
                 return entry
             self.position += 1
         if (following := self.following) is None:

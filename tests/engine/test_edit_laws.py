@@ -22,6 +22,7 @@ from jupyter_toolcall.core.repeated_entries import repeated_entries
 from jupyter_toolcall.core.state_fold import state_at
 from jupyter_toolcall.engine.forks import resume_replay
 from jupyter_toolcall.engine.replay import advance
+from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.tools.tool import Changed
@@ -221,6 +222,12 @@ def ended(session: Session) -> int:
     return sum(call.is_over for call in session.state.all_calls())
 
 
+def approved(session: Session) -> set[int]:
+    """Return the calls of a branch that were decided on and have not ended."""
+    calls = enumerate(session.state.all_calls())
+    return {number for number, call in calls if call.decided and not call.is_over}
+
+
 def can_run(rows: list[Row], again: list[bool], may: set[int], ran: list[Any]) -> bool:
     """Return whether all calls ran that run again, and none but those that may."""
     if not rows:
@@ -269,12 +276,13 @@ def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(pl
     asked_calls, script = scripted(replies)
     approve = [*((name, "ask") for name in waits), ("*", "approve")]
     model, is_recorded = Scripted(script), False
-    first = Session(
-        BOX,
-        # What is recorded is not asked for again; a fork waits for its next reply.
-        lambda request: None if is_recorded else model(request),
-        **{"scheme": "flat", "approve": approve, "inputs": {"thing": Thing(7)}},
-    )
+
+    def replies_once(request: Request) -> Reply | None:
+        """Reply to the first session: a replay asks for nothing, and a fork waits."""
+        return None if is_recorded else model(request)
+
+    inputs = {"thing": Thing(7)}
+    first = Session(BOX, replies_once, scheme="flat", approve=approve, inputs=inputs)
     RAN.clear()
     finish(first.ask("go"))
     is_recorded = True
@@ -343,10 +351,9 @@ def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(pl
             or (row.identity != was if call[0] in waits else row.identity not in seen)
             for index, (row, was, call) in enumerate(zip(rows_now, base.was, calls, strict=True))
         ]
-        calls_before = enumerate(session.state.all_calls())
-        may = base.may | {i for i, call in calls_before if call.decided and not call.is_over}
+        may = base.may | approved(session)
         assert can_run(rows_now[:done], again[:done], may - edits, RAN)
-        may = {number for number in may | edits if number >= done}
+        may = {number for number in may | edits | approved(new) if number >= done}
         identities = [row.identity for row in rows_now[:done]]
         seen |= {*identities}
         check_names(base.names, names_of(new))
