@@ -24,7 +24,7 @@ def with_names(end: Finished | Decided, state: State, recorded: States) -> Finis
 
     Arguments:
         end: the event, to be appended in `state`.
-        recorded: the states at the ends of the branches that are replayed, the next one first.
+        recorded: the states at the ends of the branches that are replayed, in their order.
     """
     outcome = end.outcome if isinstance(end, Finished) else end.result
     objects, call = objects_of(outcome), _recorded_call(end.call_id, recorded)

@@ -173,7 +173,7 @@ class Cursor:
         return state_at(self.context.journal, recorded) if recorded else None
 
     def recorded_states(self) -> tuple[State, ...]:
-        """Return the states at the ends of all branches that are replayed, the next one first."""
+        """Return the states at the ends of all branches that are replayed, in their order."""
         heads = self.replay_queue.recorded_heads
         return tuple(state_at(self.context.journal, head) for head in heads)
 

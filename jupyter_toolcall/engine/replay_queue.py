@@ -29,6 +29,8 @@ class ReplayQueue:
     """Whether recorded approvals hold for calls that an edit changed only in their objects."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
+    passed: tuple[str, ...] = ()
+    """The last entries of the branches that were replayed before this one."""
 
     @property
     def recorded_head(self) -> str:
@@ -37,9 +39,9 @@ class ReplayQueue:
 
     @property
     def recorded_heads(self) -> tuple[str, ...]:
-        """The last entries of this branch and of those that are replayed after it."""
+        """The last entries of all branches that are replayed, in their order."""
         later = self.following.recorded_heads if self.following is not None else ()
-        return (self.recorded_head, *later) if self.entries else later
+        return (*self.passed, self.recorded_head, *later) if self.entries else later
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -53,6 +55,7 @@ class ReplayQueue:
             self.position += 1
         if (following := self.following) is None:
             return None
+        self.passed = (*self.passed, self.recorded_head, *following.passed)
         # Calls that were superseded stay so in the queue that follows.
         self.entries, self.position, self.following = (
             following.entries,

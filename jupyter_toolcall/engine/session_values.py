@@ -91,7 +91,7 @@ class PreparedCall(DataRecord, frozen=True, gc=True):
     resumption: Resumption | None = None
     """What it resumes with after a round of input; None where it runs from its beginning."""
     recorded: tuple[State, ...] = ()
-    """The states at the ends of the branches that are replayed, the next one first."""
+    """The states at the ends of the branches that are replayed, in their order."""
 
     data_fields = ("arguments", "uses", "variables", "setters")
 
