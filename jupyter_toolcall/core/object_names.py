@@ -2,7 +2,8 @@
 
 A name is given once. Where a replay runs a call again, its objects get the names that they have on
 the replayed branch; an object that the call produces for the first time gets a number that is free
-on both branches; and a name that nothing gets here stays reserved. So replies need no rewriting.
+on all branches that are replayed, of which an edit of an unfinished edit has several; and a name
+that nothing gets here stays reserved. So replies need no rewriting.
 """
 
 from __future__ import annotations
