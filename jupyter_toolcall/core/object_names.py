@@ -2,12 +2,13 @@
 
 A name is given once. Where a replay runs a call again, its objects get the names that they have on
 the replayed branch; an object that the call produces for the first time gets a number that is free
-on both branches; and a name that nothing gets here stays reserved. So replies need no rewriting.
+on all branches that are replayed, of which an edit of an unfinished edit has several; and a name
+that nothing gets here stays reserved. So replies need no rewriting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .call_record import CallRecord, objects_of
 from .errors import NotYourTurn
@@ -16,29 +17,31 @@ from .folds import Trail
 from .recorded_data import replace
 from .state import NAME, State, kind_in
 
+States = Sequence[State]
 
-def with_names(end: Finished | Decided, state: State, recorded: State | None) -> Finished | Decided:
+
+def with_names(end: Finished | Decided, state: State, recorded: States) -> Finished | Decided:
     """Return the event that ends a call, with the names of the objects that the call produced.
 
     Arguments:
         end: the event, to be appended in `state`.
-        recorded: the state at the end of the branch that is replayed; None where none is.
+        recorded: the states at the ends of the branches that are replayed, in their order.
     """
     outcome = end.outcome if isinstance(end, Finished) else end.result
-    objects = objects_of(outcome)
-    call = recorded.calls.get(end.call_id) if recorded is not None else None
-    is_named = call is not None and (objects or call.objects or call.reserved_names)
+    objects, call = objects_of(outcome), _recorded_call(end.call_id, recorded)
+    is_named = recorded and (objects or (call and (call.objects or call.reserved_names)))
     if not is_named and not any(ref.name for ref in objects):
         return end
     names, named = produced_names(end.call_id, objects, state, recorded), list[Made]()
     for index, (ref, name) in enumerate(zip(objects, names, strict=True)):
         # A name is left out where it is the next free one anyway.
-        following, _ = free_name(ref.kind, state.counts.get(ref.kind) or 0, state)
+        following, _ = free_name(ref.kind, state)
         needs_name = ref.producer == UNSAID and name != following
         named.append(replace(ref, name=name if needs_name else ""))
         state = introduce(state, _with_producer(named[-1], end.call_id, index))
     all_names = (*_names_by_index(call).values(), *call.reserved_names) if call else ()
-    reserved = tuple(name for name in all_names if name not in names)
+    # After a fork of a replay, another object may have the name.
+    reserved = tuple(n for n in all_names if n not in names and n not in state.objects)
     match outcome:
         case Made():
             (outcome,) = named
@@ -51,27 +54,30 @@ def with_names(end: Finished | Decided, state: State, recorded: State | None) ->
 
 
 def produced_names(
-    call_id: str, objects: Iterable[Made], state: State, recorded: State | None
+    call_id: str, objects: Iterable[Made], state: State, recorded: States
 ) -> tuple[str, ...]:
     """Return the names of the objects in the outcome of a call that ends in a state.
 
     An object that was there before keeps its name. `recorded` is as for `with_names`.
     """
-    call = recorded.calls.get(call_id) if recorded is not None else None
+    call = _recorded_call(call_id, recorded)
     by_index = _names_by_index(call) if call is not None else {}
     spare, names = call.reserved_names if call is not None else (), list[str]()
     for index, ref in enumerate(objects):
         if ref.producer == UNSAID:
             candidates = (by_index.get(index, ""), *spare)
             free = (n for n in candidates if kind_in(n) == ref.kind and n not in state.objects)
-            name = next(free, "")
-            if not name and recorded is not None and call is not None:
-                number = recorded.counts.get(ref.kind) or 0
-                name, _ = free_name(ref.kind, number, state, recorded)
+            name = next(free, "") or free_name(ref.kind, state, *recorded)[0]
             ref = _with_producer(replace(ref, name=name), call_id, index)
             state = introduce(state, ref)
         names.append(state.by_producer.get(ref.producer) or ref.kind)
     return tuple(names)
+
+
+def _recorded_call(call_id: str, recorded: States) -> CallRecord | None:
+    """Return a call from the first branch on which it has ended: its names are those of all."""
+    calls = (state.calls.get(call_id) for state in recorded)
+    return next((call for call in calls if call is not None and call.outcome is not None), None)
 
 
 def _names_by_index(call: CallRecord) -> dict[int, str]:
@@ -89,7 +95,7 @@ def introduce(state: State, ref: Made) -> State:
         return state
     name, number = ref.name, state.counts.get(ref.kind) or 0
     if not name:
-        name, number = free_name(ref.kind, number, state)
+        name, number = free_name(ref.kind, state)
     elif name in state.objects or not (NAME.fullmatch(name) and kind_in(name) == ref.kind):
         raise NotYourTurn(f"{name!r:.60} is no new name of a {ref.kind:.60}")
     of_kind = state.of_kind.get(ref.kind) or Trail[str]()
@@ -123,8 +129,9 @@ def with_inputs(state: State, decided: Decided | None) -> State:
     return replace(state, newest=state.newest.update(newest))
 
 
-def free_name(kind: str, number: int, *states: State) -> tuple[str, int]:
-    """Return the first name of a type after a number that is free in all states; its number."""
+def free_name(kind: str, *states: State) -> tuple[str, int]:
+    """Return the next name of a type that is free in all states, and its number."""
+    number = max(state.counts.get(kind) or 0 for state in states)
     while True:
         number += 1
         name = f"{kind}#{number}"

@@ -40,7 +40,7 @@ def next_names(cursor: Cursor, calls: Sequence[CallRecord]) -> dict[str, str]:
 
     Calls after the last of `calls` are skipped: a reply may have thousands.
     """
-    names, recorded, state = dict[str, str](), cursor.recorded_state(), cursor.state
+    names, recorded, state = dict[str, str](), cursor.recorded_states(), cursor.state
     last = max((call.step for call in calls if call.outcome is None), default=0)
     open_calls = map(state.calls.__getitem__, state.open)
     for call in takewhile(lambda call: call.step <= last, open_calls):

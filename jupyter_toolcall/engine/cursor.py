@@ -160,7 +160,7 @@ class Cursor:
     ) -> Entry:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
-            event = with_names(event, self.state, self.recorded_state())
+            event = with_names(event, self.state, self.recorded_states())
         journal = self.context.journal
         with journal.lock:
             entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
@@ -172,6 +172,11 @@ class Cursor:
         """Return the state at the end of the branch that is replayed; None where none is."""
         recorded = self.replay_queue.recorded_head
         return state_at(self.context.journal, recorded) if recorded else None
+
+    def recorded_states(self) -> tuple[State, ...]:
+        """Return the states at the ends of all branches that are replayed, in their order."""
+        heads = self.replay_queue.recorded_heads
+        return tuple(state_at(self.context.journal, head) for head in heads)
 
     def move(self, entry: Entry) -> None:
         """Continue from an entry."""
@@ -240,7 +245,7 @@ class Cursor:
         cached = self._prepared[1].get(call.id)
         if cached is None or cached[0] is not call:
             ready, of_scheme = self._prepare(call, state)
-            if (recorded := self.recorded_state()) is not None:
+            if recorded := self.recorded_states():
                 ready = replace(ready, recorded=recorded)
             cached = self._prepared[1][call.id] = (call, ready, of_scheme)
         return cached[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
@@ -67,11 +67,14 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     A call's id stands for the entry before that call, None for the root.
     """
     start = cursor.state.root if at is None else _start(cursor, at)
-    following = cursor.context.journal.path(cursor.head, after=start)
+    # A replay that has not ended, such as an edit before `run`, is repeated to its end.
+    end, remaining = cursor.head, cursor.replay_queue.remaining()
+    if remaining is not None and remaining.entries[remaining.position].parent == end:
+        # It has changed nothing yet: it stands on the branch that it replays.
+        end, remaining = remaining.recorded_head, remaining.following
+    following = cursor.context.journal.path(end, after=start)
     if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
-    # A replay that has not ended, such as an edit before `run`, is repeated to its end.
-    remaining = cursor.replay_queue.remaining()
     queue = ReplayQueue(following, following=remaining) if following else remaining
     return Cursor(cursor.context, start, queue or ReplayQueue(), fresh)
 
@@ -161,14 +164,17 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
     If the branch has other prompts or replies than recorded, the replay was over.
     """
     replayed, recorded = _last_replay(journal, journal.path(head))
-    turns, turns_again = [*_turns(recorded)], [*_turns(replayed)]
-    if [turn for _, turn in turns[: len(turns_again)]] != [turn for _, turn in turns_again]:
-        return ReplayQueue()
-    position = turns[len(turns_again) - 1][0] + 1 if turns_again else 0
-    superseded = {call_id_of(entry.event) for entry in replayed} - {""}
     # What is repeated may be a replay itself that had not ended.
     earlier = unfinished_replay(journal, recorded[-1].id).remaining() if recorded else None
-    return ReplayQueue(recorded, position, superseded, following=earlier)
+    queue = ReplayQueue(recorded, following=earlier)
+    for turn in filter(None, map(_turn, replayed)):
+        while (entry := queue.next()) is not None and _turn(entry) is None:
+            queue.position += 1
+        if entry is None or _turn(entry) != turn:
+            return ReplayQueue()
+        queue.position += 1
+    queue.superseded |= {call_id_of(entry.event) for entry in replayed} - {""}
+    return queue
 
 
 def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
@@ -182,11 +188,11 @@ def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
     return (), ()
 
 
-def _turns(entries: Iterable[Entry]) -> Iterable[tuple[int, Any]]:
-    """Yield prompts by their text, and replies by the ids of their calls, with positions."""
-    for index, entry in enumerate(entries):
-        match entry.event:
-            case Asked(text, again=times_asked):
-                yield index, (text, times_asked)
-            case Replied(calls=calls):
-                yield index, [call.id for call in calls]
+def _turn(entry: Entry) -> Any:
+    """Return a prompt by its text, or a reply by the ids of its calls; None for another entry."""
+    match entry.event:
+        case Asked(text, again=times_asked):
+            return text, times_asked
+        case Replied(calls=calls):
+            return "", *(call.id for call in calls)
+    return None

@@ -15,7 +15,6 @@ from ..core.json_data import nested
 from ..core.object_names import free_name, introduce
 from ..core.recorded_data import replace
 from ..core.state import State
-from ..core.state_fold import state_at
 from ..tools.arguments import ObjectNames
 from ..tools.object_types import registered_kind
 from ..tools.value_digests import content_digest
@@ -46,9 +45,8 @@ class LiveObjects(ObjectNames):
     """The objects that a program gives by their values in the arguments of a call."""
 
     def __init__(self, cursor: Cursor) -> None:
-        journal, heads = cursor.context.journal, cursor.replay_queue.recorded_heads
         self._before = self._state = cursor.state
-        self._recorded = [state_at(journal, head) for head in heads] or [self._before]
+        self._recorded = cursor.recorded_states() or (self._before,)
         self._values = cursor.context.values
 
     def kind(self, value: object) -> str | None:
@@ -56,19 +54,19 @@ class LiveObjects(ObjectNames):
         return registered_kind(type(value), self._values.kinds)
 
     def name(self, value: Any, kind: str) -> str:
-        """Return the name of the object of a value; a new one is free on the replayed branch."""
+        """Return the name of the object of a value; a new one is free on all replayed branches."""
         ref = live_object(value, kind, self._state, self._values)
         if ref.producer not in self._state.by_producer:
-            number, states = self._state.counts.get(kind) or 0, (self._state, *self._recorded)
             names = (state.by_producer.get(ref.producer) for state in self._recorded)
-            name = next(filter(None, names), "") or free_name(kind, number, *states)[0]
+            name = next(filter(None, names), "") or free_name(kind, self._state, *self._recorded)[0]
             self._state = introduce(self._state, replace(ref, name=name))
         return self._state.name_of(ref)
 
     def inputs(self, arguments: Mapping[str, Any]) -> tuple[Made, ...]:
-        """Return the objects that begin with a call with these arguments: new ones, and inputs that
-        the replayed branch got later."""
+        """Return the inputs in the arguments of a call that the session did not begin with: new
+        ones, and those of other edits, which may come later, or be edited away."""
         texts = dict.fromkeys(part for part in nested(arguments) if isinstance(part, str))
-        now, recorded = self._state.objects, self._recorded[0].objects
-        named = ((n, now.get(n) or recorded.get(n)) for n in texts if n not in self._before.objects)
-        return tuple(replace(ref, name=name) for name, ref in named if ref and ref.producer.input)
+        states, begun = (*self._recorded[::-1], self._state), {"", *dict(self._state.opened.inputs)}
+        refs = {n: ref for n in texts for s in states if (ref := s.objects.get(n)) is not None}
+        found = ((name, ref) for name, ref in refs.items() if ref.producer.input not in begun)
+        return tuple(replace(ref, name=name) for name, ref in found)

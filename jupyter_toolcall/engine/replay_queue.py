@@ -29,6 +29,8 @@ class ReplayQueue:
     """Whether recorded approvals hold for calls that an edit changed only in their objects."""
     following: ReplayQueue | None = None
     """The queue that is replayed after this one."""
+    passed: tuple[str, ...] = ()
+    """The last entries of the branches that were replayed before this one."""
 
     @property
     def recorded_head(self) -> str:
@@ -37,20 +39,23 @@ class ReplayQueue:
 
     @property
     def recorded_heads(self) -> tuple[str, ...]:
-        """The last entries of this branch and of those that are replayed after it."""
+        """The last entries of all branches that are replayed, in their order."""
         later = self.following.recorded_heads if self.following is not None else ()
-        return (self.recorded_head, *later) if self.entries else later
+        return (*self.passed, self.recorded_head, *later) if self.entries else later
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
         while self.position < len(self.entries):
             entry = self.entries[self.position]
-            call_id = call_id_of(entry.event)
-            if call_id not in self.superseded or call_id in open_calls:
+            call_id = call_id_of(event := entry.event)
+            # A decision alone does not run its call: calls that it waits for may come first.
+            is_due = events.ended_call(event) or not isinstance(event, events.Decided)
+            if call_id not in self.superseded or (call_id in open_calls and is_due):
                 return entry
             self.position += 1
         if (following := self.following) is None:
             return None
+        self.passed = (*self.passed, self.recorded_head, *following.passed)
         # Calls that were superseded stay so in the queue that follows.
         self.entries, self.position, self.following = (
             following.entries,

@@ -90,8 +90,8 @@ class PreparedCall(DataRecord, frozen=True, gc=True):
     """Why it can't run now: a variable of the environment is not set."""
     resumption: Resumption | None = None
     """What it resumes with after a round of input; None where it runs from its beginning."""
-    recorded: State | None = None
-    """The state at the end of the branch that is replayed; None where none is."""
+    recorded: tuple[State, ...] = ()
+    """The states at the ends of the branches that are replayed, in their order."""
 
     data_fields = ("arguments", "uses", "variables", "setters")
 

@@ -14,12 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.core.errors import CallError
+from jupyter_toolcall.core.errors import CallError, NotYourTurn
 from jupyter_toolcall.core.events import Asked, Opened
 from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.core.journal_entries import line as journal_line
 from jupyter_toolcall.core.repeated_entries import repeated_entries
 from jupyter_toolcall.core.state_fold import state_at
+from jupyter_toolcall.engine.forks import resume_replay
+from jupyter_toolcall.engine.replay import advance
+from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.journal_file import journals_folder
 from jupyter_toolcall.storage.signatures import signer
 from jupyter_toolcall.tools.tool import Changed
@@ -151,10 +154,15 @@ def everything(calls: list[AskedCall]) -> tuple[list[Row], list[list[Ref]]]:
 
 numbers, picks = st.integers(0, 3), st.none() | st.integers(0, 9)
 drawn = st.tuples(st.sampled_from([*TAKES, "Thing_grow", "mix"]), picks, picks, numbers)
-edits_drawn = st.tuples(st.integers(0, 9), st.integers(0, 20), picks, numbers)
+kinds = st.sampled_from(["edit"] * 7 + ["replay", "fork", "checkout"])
+changes_drawn = st.tuples(
+    *(kinds, st.integers(0, 9), st.integers(0, 20), picks, numbers),
+    # How many steps follow, with the decisions that they wait for. Below 0: of unchanged ranges.
+    st.none() | st.integers(-9, 15),
+)
 plans = st.tuples(
     st.lists(st.lists(drawn, min_size=1, max_size=3), min_size=2, max_size=7),
-    st.lists(edits_drawn, min_size=3, max_size=3),
+    st.lists(changes_drawn, min_size=3, max_size=4),
     st.sampled_from([(), ("mix", "Shelf_put"), ("Thing_grow", "recall", "note")]),
 )
 
@@ -195,12 +203,40 @@ def check_names(recorded: dict[Ref, str], edited: dict[Ref, str]) -> None:
     assert len({*recorded.values(), *edited.values()}) == len({*recorded, *edited})
 
 
-def finish(session: Session) -> Session:
-    """Run to the end, and approve what waits."""
-    session.run()
-    while session.pending:
-        session.decide(session.pending[0]).run()
+def finish(session: Session, steps: int | None = None) -> Session:
+    """Run to the end, or so many steps, and approve what waits."""
+    for _ in range(0 if steps is None else abs(steps)):
+        head = session.head
+        advance(session.cursor, single=(steps or 0) > 0)
+        if session.head == head and session.pending:
+            session.decide(session.pending[0])
+    if steps is None:
+        session.run()
+        while session.pending:
+            session.decide(session.pending[0]).run()
     return session
+
+
+def ended(session: Session) -> int:
+    """Return how many calls of a branch have ended: they end in their order."""
+    return sum(call.is_over for call in session.state.all_calls())
+
+
+def approved(session: Session) -> set[int]:
+    """Return the calls of a branch that were decided on, or started, and have not ended."""
+    calls = enumerate(session.state.all_calls())
+    return {n for n, call in calls if (call.decided or call.started) and not call.is_over}
+
+
+def can_run(rows: list[Row], again: list[bool], may: set[int], ran: list[Any]) -> bool:
+    """Return whether all calls ran that run again, and none but those that may."""
+    if not rows:
+        return not ran
+    (*first, row), (*firsts, runs) = rows, again
+    is_last = row.run != () and ran[-1:] == [row.run] and (runs or len(first) in may)
+    if is_last and can_run(first, firsts, may, ran[:-1]):
+        return True
+    return not (row.run and runs and len(first) not in may) and can_run(first, firsts, may, ran)
 
 
 def check(session: Session, rows: list[Row]) -> None:
@@ -218,57 +254,144 @@ def check(session: Session, rows: list[Row]) -> None:
     assert {e.id: e for e in loaded} == {e.id: e for e in session.journal}
 
 
+class Branch(NamedTuple):
+    """A session that has come to its end, or to any entry on the way."""
+
+    session: Session
+    calls: list[AskedCall]
+    names: dict[Ref, str]
+    """The names of all objects on it, and on the branches that it still replays."""
+    was: list[Any]
+    """The identity of each call where it ended last, on this branch or on these."""
+    may: set[int]
+    """The calls that ended without a replay, or whose approval was not used yet."""
+    is_replay: bool = True
+    """Whether its entries say all that it replays."""
+
+
 @given(plans)
 @settings(suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(plan: Any) -> None:
-    replies, edits, waits = plan
-    calls, script = scripted(replies)
+    replies, changes, waits = plan
+    asked_calls, script = scripted(replies)
     approve = [*((name, "ask") for name in waits), ("*", "approve")]
+    model, is_recorded = Scripted(script), False
+
+    def replies_once(request: Request) -> Reply | None:
+        """Reply to the first session: a replay asks for nothing, and a fork waits."""
+        return None if is_recorded else model(request)
+
     inputs = {"thing": Thing(7)}
-    first = Session(BOX, Scripted(script), scheme="flat", approve=approve, inputs=inputs)
+    first = Session(BOX, replies_once, scheme="flat", approve=approve, inputs=inputs)
     RAN.clear()
     finish(first.ask("go"))
-    rows, _ = everything(calls)
+    is_recorded = True
+    rows, _ = everything(asked_calls)
     assert [row.run for row in rows if row.run] == RAN
     check(first, rows)
-    seen, branches = {row.identity for row in rows}, [(first, calls)]
-    for of, which, pick, n in edits:
+    identities = [row.identity for row in rows]
+    branches = [Branch(first, asked_calls, names_of(first), identities, set())]
+    seen, on_the_way = {*identities}, list[tuple[Branch, list[Session]]]()
+    for kind, of, which, pick, n, steps in changes:
         # Most often the edit of an edit; else one of a branch before it.
-        session, calls = branches[-1 - (of % len(branches) if of > 6 else 0)]
-        (rows, there), names = everything(calls), names_of(session)
-        number = which % len(calls)
-        (name, arguments), before = calls[number], there[number]
-        takes, left_out = TAKES[name], dict(zip(TAKES[name], rows[number].refs, strict=False))
-        choices = [*LIVE, *before]
-        given = {takes[0]: choices[pick % len(choices)]} if takes and pick is not None else {}
-        # The edit writes down what was left out.
-        changed = {**arguments, **left_out, **given, "n": n}
-        # A value that an object has already is that object.
-        values = {ref: Thing(ref[1]) for ref in LIVE} | {INPUT: Thing(7)}
-        given_values = {key: values.get(ref) or names[ref] for key, ref in given.items()}
-        RAN.clear()
-        try:
-            edited = session.edit(session.calls[number], **given_values, n=n)
-        except CallError:
-            assert any(changed.get(key, INPUT) not in (*before, *LIVE) for key in takes)
+        base = branches[-1 - (of % len(branches) if of > 6 else 0)]
+        session, calls, before_change = base.session, base.calls, len(base.session.journal)
+        (rows, there), names, done = everything(calls), names_of(session), ended(session)
+        asked = len(session.state.order)
+        if not asked or (kind in ("fork", "checkout") and not done):
             continue
-        for thing in values.values():
-            thing.value = 99
-        finish(edited)
-        calls = [*calls[:number], (name, changed), *calls[number + 1 :]]
-        rows_now, _ = everything(calls)
+        RAN.clear()
+        number, edits = which % asked, set[int]()
+        if kind in ("fork", "checkout"):
+            at = session.calls[number % done]
+            new = session.fork(at) if kind == "fork" else session.fork().checkout(at.id)
+            edited = [call.decided is not None for call in new.state.all_calls()]
+            done = ended(new)
+            # What was edited after this place is as the model asked for it.
+            calls = [calls[i] if i < done or e else asked_calls[i] for i, e in enumerate(edited)]
+            finish(new, steps or 0)
+            identities = [row.identity for row in everything(calls)[0][: ended(new)]]
+            may = {*range(done, len(calls))}
+            was = [*identities, *[None] * (len(calls) - len(identities))]
+            branches.append(Branch(new, calls, names_of(new), was, may, False))
+            seen |= {*identities}
+            continue
+        if kind == "replay":
+            new = session.replay()
+        else:
+            call = session.calls[number]
+            if number >= done and calls[number] != asked_calls[number] and not call.decided:
+                # A replay has not come to this edit yet: here the call is as the model asked.
+                continue
+            # A call that waits behind others takes the objects that are there before them.
+            (name, arguments), before = calls[number], there[min(number, done)]
+            takes, choices = TAKES[name], [*LIVE, *before]
+            is_missing = rows[number].status == "missing"
+            left_out = {} if is_missing else {k: arguments.get(k, before[-1]) for k in takes}
+            given = {takes[0]: choices[pick % len(choices)]} if takes and pick is not None else {}
+            # The edit writes down what was left out.
+            changed = {**arguments, **left_out, **given, "n": n}
+            # A value that an object has already is that object.
+            values = {ref: Thing(ref[1]) for ref in LIVE} | {INPUT: Thing(7)}
+            given_values = {key: values.get(ref) or names[ref] for key, ref in given.items()}
+            try:
+                new = session.edit(call, **given_values, n=n)
+            except CallError:
+                assert any(changed.get(key, INPUT) not in (*before, *LIVE) for key in takes)
+                continue
+            for thing in values.values():
+                thing.value = 99
+            calls, edits = [*calls[:number], (name, changed), *calls[number + 1 :]], {number}
+        is_new = kind == "replay" or len(new.journal) > before_change
+        finish(new, steps)
+        rows_now, done_before, done = everything(calls)[0], done, ended(new)
         # Where the policy lets a call run, what ran on any branch is not run again.
         again = [
-            row.identity != was.identity if call[0] in waits else row.identity not in seen
-            for row, was, call in zip(rows_now, rows, calls, strict=True)
+            index in edits
+            or (row.identity != was if call[0] in waits else row.identity not in seen)
+            for index, (row, was, call) in enumerate(zip(rows_now, base.was, calls, strict=True))
         ]
-        again[number] = True
-        depends = zip(rows_now, again, strict=True)
-        assert [row.run for row, runs in depends if row.run and runs] == RAN
-        seen |= {row.identity for row in rows_now}
-        check(edited, rows_now)
-        check_names(names, names_of(edited))
-        branches.append((edited, calls))
+        # The approval of a call that waited behind others may not hold when it runs.
+        may = (base.may | approved(session)) - edits | {i for i in edits if i > done_before}
+        assert can_run(rows_now[:done], again[:done], may, RAN)
+        may = {number for number in may | edits | approved(new) if number >= done}
+        identities = [row.identity for row in rows_now[:done]]
+        seen |= {*identities}
+        check_names(base.names, names_of(new))
+        # An input that an edit gave ends with that edit.
+        kept = base.names
+        branch = Branch(
+            new,
+            calls,
+            names_of(new) | (kept if steps is not None else {}),
+            [*identities, *base.was[done:]],
+            may,
+            base.is_replay and is_new,
+        )
+        branches.append(branch)
+        if steps is None:
+            check(new, rows_now)
+            continue
+        # An approval that was not used is used once, by whoever runs the call first.
+        others = [] if may else [new.replay()]
+        if others and kind == "edit" and branch.is_replay:
+            others.append(new.at(resume_replay(new.cursor.context, new.head)))
+        on_the_way.append((branch, others))
+    for branch, others in on_the_way:
+        try:
+            finish(branch.session)
+        except NotYourTurn as error:
+            if "in another session" in str(error):
+                continue
+            raise
+        check(branch.session, everything(branch.calls)[0])
+        check_names(branch.names, names_of(branch.session))
+        for other in others:
+            RAN.clear()
+            entries = len(other.journal)
+            if not other.run().pending:
+                assert (other.head, RAN) == (branch.session.head, [])
+                assert len(other.journal) == entries
 
 
 def chain(count: int, dependent: range) -> Session:
