@@ -162,7 +162,7 @@ export class PanelHead {
     const advice = phase === 'stopped' && live && pending.length ? t('Approve continues the run.')
       : forks && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : says;
     // A kernel that has ended gave advice for its own panel.
-    const detail = (isPast && !isPaused) || (!live && phase === 'stopped') ? '' : advice;
+    const detail = isPast || (!live && phase === 'stopped') ? '' : advice;
     const next = (type: 'step' | 'run' | 'stop', text: string): HTMLElement =>
       button(text, { look: 'small', key: `${type} next`, disabled: this._run.disabled, onclick: () => this._acts.send({ type }) });
     const step = repeats ? t('Repeat the next call') : t('Run the next step');
