@@ -289,8 +289,7 @@ class PanelController:
             case _:
                 phase, status = "ready", t("Ready for the next step")
                 if cursor.replay_queue.next() is not None:
-                    path = cursor.context.journal.path(cursor.replay_queue.recorded_head)
-                    is_same = cursor.head in {entry.id for entry in path}
+                    is_same = cursor.replay_queue.is_repeated(cursor.head)
                     so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
                     detail = joined(" ", filter(None, (so_far, next_step(cursor).text)))
         self.publish(phase, status, detail, transient)
