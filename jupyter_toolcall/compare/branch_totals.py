@@ -62,10 +62,9 @@ class _Used(NamedTuple):
 
 def branch_totals(cursor: Cursor, head: str) -> BranchTotals:
     """Return what the entries of a path used; the journal keeps it."""
-    journal = cursor.context.journal
-    # The model that replies where the journal names none.
-    add = journal.index(_TotalsFold(str(getattr(cursor.context.model, "name", ""))))
-    used = journal.fold(head, add, _Used())
+    # The model is the one that replies where the journal names none.
+    journal, model = cursor.context.journal, getattr(cursor.context.model, "name", "")
+    used = journal.fold(head, journal.index(_TotalsFold(str(model))), _Used())
     # What a replay has repeated so far did not run in it.
     return used.shared if cursor.replay_queue.is_repeated(head) else used.totals
 

@@ -352,6 +352,9 @@ test('what the next step of a fork or a replay does stands above the tabs, with 
   assert.equal(bar(), 'Nothing ran.Run the next stepRun to the endGo back');
   it.view.update(delta(6, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
   assert.equal(bar(), 'Replayed: everything came out as it was recorded.');
+  it.view.update(delta(7, { session: [{ phase: 'finished', says: 'Finished', detail: 'It differs.', differs: true }] }));
+  it.click('Compare shows where.');
+  assert.equal(it.one('[role=tab][aria-selected=true]').textContent, 'Compare');
 });
 
 test('of a step that changed nothing, that stands beside its time', async () => {

@@ -268,7 +268,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
         assert (rows.session[0].detail, rows.session[0].repeats) == (detail, False)
         assert not any(row.same for row in rows.calls if row.branch and row.step >= number)
         obeyed(drive, {"type": "step"})
-    assert last_detail(heard) == DIFFERS
+    assert (last_detail(heard), drive.whole().session[0].differs) == (DIFFERS, True)
     assert drive.session["Crate#3"].content == "of eve eve"
 
 
@@ -325,7 +325,7 @@ def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
     head = drive.session.head
     obeyed(drive, {"type": "fork", "call": "call_1"}, {"type": "run"})
     assert (last_detail(heard), drive.session.head) == (SAME_AGAIN, head)
-    assert drive.whole().session[0].detail == ""
+    assert (drive.whole().session[0].detail, drive.whole().session[0].differs) == ("", False)
     obeyed(drive, {"type": action, **({"tool": "double"} if action == "break" else {})})
     assert last_detail(heard) == ""
 
