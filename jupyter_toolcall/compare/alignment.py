@@ -107,7 +107,7 @@ def read_branch(cursor: Cursor) -> Branch:
 def _side(branch: Branch, name: str) -> Side:
     """Return what a comparison says of one of its branches."""
     cursor, count = branch.cursor, len(branch.state.order)
-    return Side(name, cursor.head, count, branch_totals(cursor.context, cursor.head))
+    return Side(name, cursor.head, count, branch_totals(cursor, cursor.head))
 
 
 def _branches(a: Branch, b: Branch, values_of: ValuesOf) -> Branches:

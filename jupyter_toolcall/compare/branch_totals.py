@@ -18,7 +18,7 @@ from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallIndex
 from ..core.recorded_data import Record
 from ..core.state_fold import state_at
-from ..engine.cursor import SessionContext
+from ..engine.cursor import Cursor
 from ..models.prices import Cost, cost
 
 
@@ -60,12 +60,13 @@ class _Used(NamedTuple):
     """The open calls that a rule let run."""
 
 
-def branch_totals(context: SessionContext, head: str) -> BranchTotals:
+def branch_totals(cursor: Cursor, head: str) -> BranchTotals:
     """Return what the entries of a path used; the journal keeps it."""
-    journal = context.journal
-    # The model that replies where the journal names none.
-    add = journal.index(_TotalsFold(str(getattr(context.model, "name", ""))))
-    return journal.fold(head, add, _Used()).totals
+    # The model is the one that replies where the journal names none.
+    journal, model = cursor.context.journal, getattr(cursor.context.model, "name", "")
+    used = journal.fold(head, journal.index(_TotalsFold(str(model))), _Used())
+    # What a replay has repeated so far did not run in it.
+    return used.shared if cursor.replay_queue.is_repeated(head) else used.totals
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,7 @@ def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
     """Return a difference as one line; `sides` are the words for what one side alone has."""
     match difference:
         case Same():
-            return t("unchanged")
+            return t("changed nothing") if sides == CHANGED else t("unchanged")
         case Numbers(left, right, by=by):
             return _arrow(f"{left}", f"{right}" if by is None else f"{right} ({by:+.6g})")
         case Texts(changed=changed):

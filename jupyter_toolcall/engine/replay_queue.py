@@ -43,6 +43,10 @@ class ReplayQueue:
         later = self.following.recorded_heads if self.following is not None else ()
         return (*self.passed, self.recorded_head, *later) if self.entries else later
 
+    def is_repeated(self, head: str) -> bool:
+        """Return whether everything up to an entry is as recorded, and more is to come after it."""
+        return any(entry.parent == head for entry in self.entries)
+
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
         while self.position < len(self.entries):

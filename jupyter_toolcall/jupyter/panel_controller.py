@@ -51,7 +51,7 @@ TICK = 0.04
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
 SAME_AGAIN = t("The same calls came out as before, so there is no new branch.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
-DIFFERS = t("This run differs from the recorded one. Compare shows where.")
+DIFFERS = t("This run differs from the recorded one.")
 
 Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
@@ -129,6 +129,8 @@ class PanelController:
     """The calls that the person has written in the model's place, and at which entry."""
     _recorded_head: str = ""
     """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
+    _differs: bool = False
+    """Whether the replay or fork that has ended differs from that branch."""
     _retried: tuple[str, Session] | None = None
     """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
@@ -164,8 +166,8 @@ class PanelController:
                 pause = self._pause() if self._paused else self._step(publish=continues)
                 continues = False
                 if pause == "done":
-                    is_same = self._recorded_head == self.session.head
-                    ending = SAME_AGAIN if is_same else DIFFERS
+                    self._differs = self._recorded_head not in ("", self.session.head)
+                    ending = DIFFERS if self._differs else SAME_AGAIN
                     lines = (self._recorded_head and ending, self._repeated())
                     # A later edit runs on: it is none of the steps that were taken.
                     self._recorded_head, self.stepping = "", False
@@ -289,8 +291,7 @@ class PanelController:
             case _:
                 phase, status = "ready", t("Ready for the next step")
                 if cursor.replay_queue.next() is not None:
-                    path = cursor.context.journal.path(cursor.replay_queue.recorded_head)
-                    is_same = cursor.head in {entry.id for entry in path}
+                    is_same = cursor.replay_queue.is_repeated(cursor.head)
                     so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
                     detail = joined(" ", filter(None, (so_far, next_step(cursor).text)))
         self.publish(phase, status, detail, transient)
@@ -498,6 +499,7 @@ class PanelController:
         detail = joined("\n", filter(None, [row.detail, unsaved]))
         holds_kernel = self._waits and phase in ("waiting", "ready")
         row = replace(row, detail=detail, model=self.model, holds_kernel=holds_kernel)
+        row = replace(row, differs=self._differs and transient != "")
         self.updates.publish(row, tuple(filter(None, rows)), transient)
 
     def stream(self, text: str) -> None:

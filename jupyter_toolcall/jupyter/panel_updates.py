@@ -13,6 +13,7 @@ from ..core.errors import UsageError
 from ..core.events import Replied
 from ..core.interface_text import joined, t
 from ..core.recorded_data import replace
+from ..core.state_fold import state_at
 from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
@@ -219,7 +220,7 @@ def session_row(
     state, context = cursor.state, cursor.context
     pending = () if phase in ("thinking", "running", "ready") else waiting_calls(cursor)
     branch_view = BranchView(cursor, state)
-    recorded = cursor.recorded_state() if cursor.replay_queue.next(state.open) else None
+    recorded = cursor.replay_queue.recorded_heads if cursor.replay_queue.next(state.open) else ()
     reply = state.last if phase != "thinking" else None
     text = ""
     if isinstance(reply, Replied):
@@ -236,7 +237,8 @@ def session_row(
         pending=tuple([branch_view.call_key(call) for call in pending]),
         next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
         repeats=phase == "ready" and next_step(cursor).repeats,
-        recorded_calls=len(recorded.order) if recorded else 0,
+        # An edit in a replay leaves the calls after it to be repeated, which are of another branch.
+        recorded_calls=max((len(state_at(context.journal, e).order) for e in recorded), default=0),
         text=text,
         stops=tuple(sorted(context.breakpoints)),
         budget=budget_row(cursor),

@@ -283,7 +283,9 @@ class SessionRow(Row):
     repeats: bool = False
     """The next step repeats a recorded result: no tool runs."""
     recorded_calls: int = 0
-    """How many calls the branch has that is replayed; 0 where none is."""
+    """How many calls the branch has that is replayed, the longest of several; 0 where none is."""
+    differs: bool = False
+    """The replay or fork that has just ended differs from the recorded branch."""
     text: str = ""
     """What the model has said last; grows while it streams."""
     ran: int = 0

@@ -215,7 +215,7 @@ class ViewRows:
         kept = {name for name in stored["tools"] if name not in box or not box[name].server}
         tools = {c.tool: False for c in calls if c.tool not in kept} | dict.fromkeys(offered, True)
         messages, turns = conversation_rows(view.cursor, entries)
-        totals = branch_totals(view.cursor.context, view.cursor.head)
+        totals = branch_totals(view.cursor, view.cursor.head)
         session = replace(session, turn=view.state.turns, by_rules=totals.by_rules, **used(totals))
         rows = replace(
             rows,
@@ -265,7 +265,7 @@ class ViewRows:
 
     def _branch_row(self, branch: Branch) -> BranchRow:
         cursor = self.branch_views[""].cursor
-        totals = branch_totals(cursor.context, branch.head)
+        totals = branch_totals(cursor, branch.head)
         side = self.branch_views.get(branch.head)
         return branch_row(cursor, branch, self._branches, side, totals)
 

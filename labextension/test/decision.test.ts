@@ -202,16 +202,37 @@ test('that a tool has not changed is said of the call that was pressed alone, un
   assert.deepEqual(shown(), [0, 1, 0]);
 });
 
-test('wrong arguments are edited, which comes before a fix of the tool, and are marked in the form', async () => {
+test('wrong arguments are edited, no fix of the tool is offered, and the form opens at the first of them', async () => {
   const it = await page();
   const rows = chain(2);
-  const error = { status: 'failed', object: '', error: 'Potato_do2: hot: there is no such argument', arguments: { hot: 1 }, wrong: { hot: 'there is no such argument' } } as const;
+  const error = { status: 'failed', object: '', error: 'Potato_do2: hot: there is no such argument', arguments: { cool: 2, hot: 1 }, wrong: { hot: 'there is no such argument' } } as const;
   const calls = [called(1), called(2, error)];
   it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_do2', can_change: true }] }));
   it.all('[aria-label=Steps] button')[1]?.click();
-  assert.deepEqual(it.all('.tc-act button').map(one => one.textContent).slice(0, 2), ['Edit', 'Fix and retry']);
+  assert.deepEqual(it.all('.tc-act button').map(one => one.textContent).slice(0, 2), ['Edit', 'Replay from here']);
   it.click('Edit');
   assert.equal(it.one('.tc-dialog .tc-field:has([aria-invalid]) .tc-wrong').textContent, 'there is no such argument');
+  assert.equal(document.activeElement?.getAttribute('aria-invalid'), 'true');
+});
+
+test('a call that is looked back at is edited as it is now, with the calls after it', async () => {
+  for (const session of [{ phase: 'finished' }, { phase: 'ready', detail: 'Nothing ran.', recorded_calls: 5, repeats: true }] as const) {
+    const it = await page();
+    const rows = chain(3);
+    const calls = (rows.calls ?? []).map(call => ({ ...call, arguments: { note: 'a' } }));
+    it.view.update(whole({ ...rows, calls, session: [session] }));
+    it.click('Step back');
+    it.click('Step back');
+    assert.match(it.one('[role=status]').textContent, /Looking back at call 1/);
+    it.click('Edit');
+    assert.match(it.one('.tc-dialog').textContent, /Potato_do1/);
+    assert.doesNotMatch(it.one('[role=status]').textContent, /Looking back/);
+    assert.match(it.one('.tc-meta').textContent, /selected: call 1 of/);
+    const input = it.one('.tc-dialog .tc-in') as HTMLTextAreaElement;
+    input.value = '7';
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+    assert.match(it.one('.tc-dialog .tc-note').textContent, /Then run again: 2 Potato_do2, 3 Potato_do3/);
+  }
 });
 
 test('what an edited call made is shown, and saved in place of an older object with one press where the call had failed', async () => {
@@ -320,8 +341,10 @@ test('what the next step of a fork or a replay does stands above the tabs, with 
   const repeats = 'Nothing ran.Repeat the next callRepeat the restGo back';
   assert.deepEqual([bar(), it.one('.tc-meta').textContent], [repeats, 'call 3 of 8']);
   it.click('Step back');
-  assert.deepEqual([bar(), it.buttons('Repeat the rest')[0]?.disabled], [repeats, true]);
+  // What is said of the next step is not said of the call that is looked back at.
+  assert.equal(bar(), '');
   it.click('Back to now');
+  assert.equal(bar(), repeats);
   it.click('Repeat the next call');
   it.view.update(delta(4, { session: [{ phase: 'running', says: 'Running', recorded_calls: 8 }] }));
   assert.deepEqual([bar(), it.buttons('Repeat the next call')[0]?.disabled], [repeats, true]);
@@ -329,16 +352,19 @@ test('what the next step of a fork or a replay does stands above the tabs, with 
   assert.equal(bar(), 'Nothing ran.Run the next stepRun to the endGo back');
   it.view.update(delta(6, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
   assert.equal(bar(), 'Replayed: everything came out as it was recorded.');
+  it.view.update(delta(7, { session: [{ phase: 'finished', says: 'Finished', detail: 'It differs.', differs: true }] }));
+  it.click('Compare shows where.');
+  assert.equal(it.one('[role=tab][aria-selected=true]').textContent, 'Compare');
 });
 
 test('of a step that changed nothing, that stands beside its time', async () => {
   const it = await page();
   const rows = chain(2);
   const objects = (rows.objects ?? []).map(one => ({ ...one, content: one.id === 'p0' ? 'a' : 'b' }));
-  const calls = (rows.calls ?? []).map(call => ({ ...call, before: `p${call.step - 1}`, change: call.step === 1 ? 'clean: yes' : 'unchanged', ms: 23 }));
+  const calls = (rows.calls ?? []).map(call => ({ ...call, before: `p${call.step - 1}`, change: call.step === 1 ? 'clean: yes' : 'changed nothing', ms: 23 }));
   it.view.update(whole({ ...rows, calls, objects }));
   const texts = (part: string): string[] => it.all(`[aria-label=Steps] li .${part}`).map(one => one.textContent);
-  assert.deepEqual([texts('end'), texts('change')], [['23 ms', 'unchanged, 23 ms'], ['clean: yes']]);
+  assert.deepEqual([texts('end'), texts('change')], [['23 ms', 'changed nothing, 23 ms'], ['clean: yes']]);
 });
 
 test('a copy of a session that was stopped gives one advice', async () => {

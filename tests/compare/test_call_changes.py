@@ -83,7 +83,7 @@ def test_a_method_changes_the_object_that_it_is_called_on(amount: int) -> None:
         [part] = differences[f"change {call.before} {call.object}"].parts
         assert (part.name, part.left, part.right) == ("balance", "0", str(amount))
     else:
-        assert call.change == "unchanged"
+        assert call.change == "changed nothing"
 
 
 def test_an_object_of_the_same_type_is_compared_with_the_one_called_on() -> None:

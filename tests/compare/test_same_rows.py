@@ -83,11 +83,11 @@ def one_change(draw: Any) -> tuple[pd.DataFrame, pd.DataFrame, str]:
             kept = sorted(draw(st.sets(st.integers(0, height - 1), min_size=1, max_size=height)))
             count = height - len(kept)
             says = f"{shown}{len(kept)} × {width}; {count} row{'s' * (count > 1)} removed"
-            after, says = table.iloc[kept], says if count else "unchanged"
+            after, says = table.iloc[kept], says if count else "changed nothing"
         case "fill":
             count = int(table["w"].isna().sum())
             after = table.fillna(99)
-            says = f"w: {count} cell{'s' * (count > 1)} filled" if count else "unchanged"
+            says = f"w: {count} cell{'s' * (count > 1)} filled" if count else "changed nothing"
         case "convert":
             after, says = table.astype({"v": str}), "v: int64 → str"
         case "add":
@@ -99,7 +99,7 @@ def one_change(draw: Any) -> tuple[pd.DataFrame, pd.DataFrame, str]:
             by = draw(st.sampled_from([*table.columns]))
             after = table.sort_values(by, ignore_index=True, kind="stable")
             is_sorted = after.equals(table)
-            says = "unchanged" if is_sorted else "rows in another order"
+            says = "changed nothing" if is_sorted else "rows in another order"
     if draw(st.booleans()):
         after = after.reset_index(drop=True)
     return table, after, says

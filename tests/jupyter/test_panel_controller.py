@@ -268,7 +268,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
         assert (rows.session[0].detail, rows.session[0].repeats) == (detail, False)
         assert not any(row.same for row in rows.calls if row.branch and row.step >= number)
         obeyed(drive, {"type": "step"})
-    assert last_detail(heard) == DIFFERS
+    assert (last_detail(heard), drive.whole().session[0].differs) == (DIFFERS, True)
     assert drive.session["Crate#3"].content == "of eve eve"
 
 
@@ -289,13 +289,31 @@ def test_an_edit_runs_on_after_a_replay_that_was_stepped_to_its_end() -> None:
     steps = 0
     while (row := drive.whole().session[0]).phase != "finished":
         assert (row.repeats, row.recorded_calls) == (True, 3)
+        assert (row.ran, row.remembered) == (0, steps)
         obeyed(drive, {"type": "step"})
         steps += 1
+    assert row.ran == 3
     digest = drive.session.calls[0].approval_digest
     edit = {"type": "edit", "call": "call_1", "arguments": {"number": 7}}
     obeyed(drive, {**edit, "approval_digest": digest})
     assert (steps, drive.whole().session[0].phase) == (3, "finished")
     assert [call.result for call in drive.session.calls] == [14, 4, 6]
+
+
+def test_an_edit_in_the_middle_of_a_replay_counts_what_ran_and_the_calls_to_come() -> None:
+    turns = [("double", {"number": number}) for number in range(1, 6)]
+    drive, _ = seated(*turns, stepping=True)
+    obeyed(drive, {"type": "run"})
+    for message in (all_waiting(drive) for _ in turns):
+        obeyed(drive, message)
+    obeyed(drive, {"type": "replay", "call": "call_1"})
+    for message in [{"type": "step"}] * 3:
+        obeyed(drive, message)
+    digest = drive.session.calls[1].approval_digest
+    edit = {"type": "edit", "call": "call_2", "arguments": {"number": 7}}
+    obeyed(drive, {**edit, "approval_digest": digest})
+    row = drive.whole().session[0]
+    assert (row.phase, row.recorded_calls, row.ran, row.remembered) == ("ready", 5, 1, 1)
 
 
 @pytest.mark.parametrize("action", ["hello", "break"])
@@ -307,7 +325,7 @@ def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
     head = drive.session.head
     obeyed(drive, {"type": "fork", "call": "call_1"}, {"type": "run"})
     assert (last_detail(heard), drive.session.head) == (SAME_AGAIN, head)
-    assert drive.whole().session[0].detail == ""
+    assert (drive.whole().session[0].detail, drive.whole().session[0].differs) == ("", False)
     obeyed(drive, {"type": action, **({"tool": "double"} if action == "break" else {})})
     assert last_detail(heard) == ""
 

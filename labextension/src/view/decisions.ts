@@ -270,21 +270,16 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
   // A replay that pauses repeats the decision on its last call next.
   if (call.id === view.model.session.next_call || call.status === 'running' || call.status === 'approved') return [];
   const { undo } = view.model.session;
-  const undone = undo?.call === call.id && view.live && !view.isPast
-    ? [
-        button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }),
-        mutedText(oneLine(undo.says, 400))
-      ]
-    : [];
+  const canUndo = undo?.call === call.id && view.live && !view.isPast;
   const isHeld = view.model.session.holds_kernel;
   const tool = view.model.tools.get(call.tool);
-  const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast && tool && !call.scheme && !call.saves;
+  // Wrong arguments fail again, whatever the tool's code is.
+  const isWrong = Object.keys(call.wrong).length > 0;
+  const canRetry = call.status === 'failed' && call.branch === '' && !view.isPast && tool && !call.scheme && !call.saves && !isWrong;
   // What failed for another reason than the tool's code may pass as it is.
   const isPlain = !tool?.can_change || view.model.refusal?.command === 'retry';
   const retry = (): void => acts.send({ type: 'retry', ...shownCall(call), unchanged: isPlain });
-  const edit = view.isPast || call.branch !== '' ? null : button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) });
-  // What mends wrong arguments comes first.
-  const isWrong = Object.keys(call.wrong).length > 0;
+  const edit = call.branch === '' && button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) });
   return [
     isWrong && edit,
     view.isPast || call.branch !== '' ? null : saveRepaired(view, call, acts),
@@ -308,7 +303,8 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
     }),
     !isWrong && edit,
     call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null,
-    ...undone,
+    canUndo && button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }),
+    canUndo && mutedText(oneLine(undo.says, 400)),
     view.live && view.model.session.rules.some(({ scope, name }) => scope && name === call.by_rule) ? editButton(call.by_rule, acts) : null
   ];
 }

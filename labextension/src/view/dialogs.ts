@@ -114,7 +114,7 @@ export class EditDialog implements Dialog {
   }
 
   focus(): void {
-    focusInPlace(firstInput(this._rows) ?? this._reason);
+    focusInPlace(firstInput(this._rows.filter(one => one.field.name in this._call.wrong)) ?? firstInput(this._rows) ?? this._reason);
   }
 
   private _showConsequence(): void {

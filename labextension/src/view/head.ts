@@ -154,7 +154,7 @@ export class PanelHead {
   /** Says what the session needs, and what the next step of a replay or a fork does. */
   private _updateBar(): void {
     const { model, ui, live, isPast, lastStep } = this._view;
-    const { phase, detail: says, pending, recorded_calls, repeats } = model.session;
+    const { phase, detail: says, pending, recorded_calls, repeats, differs } = model.session;
     // While a step runs, its buttons stay where they are.
     if (isBusy(model) && ui.moved) return this._bar.querySelectorAll('button').forEach(one => (one.disabled = true));
     const forks = ui.moved === 'fork' && says === '';
@@ -162,7 +162,7 @@ export class PanelHead {
     const advice = phase === 'stopped' && live && pending.length ? t('Approve continues the run.')
       : forks && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : says;
     // A kernel that has ended gave advice for its own panel.
-    const detail = (isPast && !isPaused) || (!live && phase === 'stopped') ? '' : advice;
+    const detail = isPast || (!live && phase === 'stopped') ? '' : advice;
     const next = (type: 'step' | 'run' | 'stop', text: string): HTMLElement =>
       button(text, { look: 'small', key: `${type} next`, disabled: this._run.disabled, onclick: () => this._acts.send({ type }) });
     const step = repeats ? t('Repeat the next call') : t('Run the next step');
@@ -171,6 +171,7 @@ export class PanelHead {
     this._bar.className = phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
     setChildren(this._bar, [
       icon(phase === 'failed' ? 'failed' : 'info'), h('span', {}, ...prose(textBlock(detail, 2000))),
+      differs && h('button', { class: 'tc-link', onclick: () => this._acts.setState({ tab: 'Compare' }) }, t('Compare shows where.')),
       isPaused && h('div', 'tc-row', next('step', step), next('run', rest), next('stop', t('Go back')))
     ]);
   }
@@ -180,8 +181,7 @@ export class PanelHead {
     const past = step ? t('Looking back at call %1', step) : t('Before the first call');
     const text = isPast ? past : statusText(model, takesGuesses);
     const now = personTurn || toGuess ? 'person' : model.session.ending.length ? 'info' : PHASE_ICONS[model.session.phase];
-    const name = isPast ? 'clock' : now;
-    this._drawStatus(name, text);
+    this._drawStatus(isPast ? 'clock' : now, text);
   }
 }
 

@@ -125,7 +125,11 @@ export class PanelView {
       this._setState({ chosen: choiceOf(call), form: null });
       this._card.element.scrollIntoView({ block: 'nearest' });
     },
-    openEditDialog: call => this._openDialog(new EditDialog(this._state(), call, this._acts, () => this._closeDialog())),
+    openEditDialog: call => {
+      // The form names the calls after this one, which an earlier step hides.
+      if (this._ui.pastStep !== null) this._setState({ pastStep: null, chosen: choiceOf(call) });
+      this._openDialog(new EditDialog(this._state(), call, this._acts, () => this._closeDialog()));
+    },
     openCallDialog: (tool, text) => this._openDialog(new CallDialog(this._state(), tool, text, this._acts, () => this._closeDialog()))
   };
   private readonly _branchList = new BranchList(this._acts);
