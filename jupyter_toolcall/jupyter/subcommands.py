@@ -308,7 +308,7 @@ _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
 }
 _OTHERS = ("sessions", "values", "models", "rules", "config", "help")
 """The subcommands that are about no session."""
-_ALONE = {"status", "tools", "objects", "outdated", "verify", "next", "dot"}
+_ALONE = {"status", "objects", "outdated", "verify", "next", "dot"}
 _ALONE |= {"sessions", "models", "config"}
 """The subcommands that take no words."""
 _HELP = """\
