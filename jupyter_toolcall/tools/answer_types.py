@@ -137,11 +137,13 @@ def read_answer(annotation: Any, value: Any, resolve: Resolve | None, kinds: Kin
     except CallError as error:
         if annotation in SCALARS.values():
             raise CallError(_wrong(annotation, value)) from None
-        details = (
+        details = [
             f"{path.removeprefix('result').lstrip('.')}: {problem}".removeprefix(": ")
             for path, problem in error.fields.items()
-        )
-        raise CallError(f"must be a {type_text(annotation)}; {'; '.join(details)}") from None
+        ]
+        # The code of a record may raise anything, and names no field.
+        problem_text = "; ".join(details) or str(error).removeprefix("save: ")
+        raise CallError(f"must be a {type_text(annotation)}; {problem_text}") from None
     except Absent:
         raise
     # The code of a record may raise anything; the model reads the error and answers again.

@@ -443,7 +443,10 @@ def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_
         session.decide(call, "approve")
     session.run().save(path)
     lose_key(b"k" * 32)
-    Session.load(path, box, Scripted([TWO, "Done."])).decide_anew("call_1_2", "approve").run()
+    loaded = Session.load(path, box, Scripted([TWO, "Done."]))
+    loaded = loaded.decide_anew("call_1_2", "approve").run()
+    assert (SENT, ids(loaded)) == (["Ann", "Ben"], ["call_1_1"])
+    loaded.decide("call_1_1", "reject").run()
     assert SENT == ["Ann", "Ben", "Ben"]
 
 

@@ -418,6 +418,6 @@ def test_an_answer_is_checked_as_the_value_that_a_name_stands_for() -> None:
         )
         controller.apply_commands()
     assert [each.reason for each in notices if each.type == "refused"] == [
-        "listed returns list[int]; result: input should be a valid list"
+        "listed returns list[int]; result: give JSON, such as [1]"
     ]
     assert controller.session.calls[0].result == [1, 2]
