@@ -138,6 +138,10 @@ class Cursor:
         limit = self.context.max_turns
         return limit is not None and self.state.turns_since >= limit + self.turns_before
 
+    def allow_more_turns(self) -> None:
+        """Let the model reply `max_turns` times again, counted from here."""
+        self.turns_before = self.state.turns_since
+
     @property
     def holding_hook(self) -> SessionHooks | None:
         """The hook that holds the model's next reply; None where none does."""

@@ -34,7 +34,7 @@ from ..tools.arguments import plain_arguments
 from ..tools.json_structure import HeldObject, structure_of
 from ..tools.object_types import kind_name, leaf_kind
 from ..tools.plain_data import plain_data
-from ..tools.tool import parameters_schema
+from ..tools.tool import default_arguments
 from .cursor import Cursor
 from .input_rounds import response_event, round_digest
 from .live_objects import LiveObjects
@@ -204,9 +204,8 @@ def edit_event(
     plain = plain_arguments(arguments, objects)
     if tool is not None and tool.origin is not None:
         recorded = (cursor.recorded_state() or cursor.state).calls.get(call.id, call)
-        parts = parameters_schema(tool).get("properties", {})
-        left_out = [name for name in recorded.recorded_arguments if name not in plain]
-        plain |= {n: parts[n]["default"] for n in left_out if "default" in parts.get(n, ())}
+        defaults, left_out = default_arguments(tool), recorded.recorded_arguments.keys() - plain
+        plain |= {name: default for name, default in defaults.items() if name in left_out}
     marked, keys = _marked(cursor, call, plain)
     inputs = objects.inputs(plain)
     return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys, inputs=inputs)

@@ -256,8 +256,7 @@ def _described(value: Any, kinds: Kinds | None = None) -> Described:
     """Return an output with its description, or with `kinds` an input: there a tuple that begins
     with plain data is a value."""
     is_pair = type(value) is tuple and len(value) == 2 and issubclass(type(value[1]), str)
-    if is_pair and kinds is not None and is_plain_input(value[0], kinds):
-        is_pair = False
+    is_pair = is_pair and not (kinds is not None and is_plain_input(value[0], kinds))
     value, description = value if is_pair or type(value) is Described else (value, "")
     return Described(value, well_formed(description))
 

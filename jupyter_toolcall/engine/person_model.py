@@ -121,8 +121,8 @@ def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterabl
     tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
     if not text.strip() and not tool_calls:
         raise UsageError("the reply is empty; say something, or call a tool")
-    in_text = cursor.context.scheme.read(Reply(text), cursor.state, cursor.context.toolbox).calls
-    if tool_calls and in_text:
+    read = cursor.context.scheme.read
+    if tool_calls and read(Reply(text), cursor.state, cursor.context.toolbox).calls:
         raise UsageError("the words hold calls already; write all calls there, or all as forms")
     reply = Reply(well_formed(text), tool_calls, "tools" if tool_calls else "end")
     return record_reply(cursor, reply, cursor.request, at=cursor.context.clock(), by="person")

@@ -377,7 +377,7 @@ class PanelController:
                 raise errors.Stopped(t("Press Run, or run %toolchat next, to continue."))
             case commands.Run() | commands.Step():
                 self.stepping, self._paused = isinstance(command, commands.Step), False
-                self.session.cursor.turns_before = self.session.state.turns_since
+                self.session.cursor.allow_more_turns()
                 return True
             case commands.AddBudget() if budget := self.session.cursor.context.budget:
                 budget.add(command.tokens, command.cost, command.calls)

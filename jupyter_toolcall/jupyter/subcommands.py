@@ -261,7 +261,7 @@ def _diff(session: Session, words: list[str]) -> Result:
 
 
 def _next(session: Session, words: list[str]) -> Result:
-    session.cursor.turns_before = session.state.turns_since
+    session.cursor.allow_more_turns()
     return session.run()
 
 

@@ -66,29 +66,30 @@ def graph_row(
         compact: Whether objects are drawn by their names alone.
     """
     graph = drawing(rows, until, selected)
-    graph = _compact(graph) if compact else graph
-    try:
-        return _in_rows(graph, rows, page) if graph.nodes else graph
-    except LayoutError as error:
-        return replace(graph, nodes=(), edges=(), error=error.args[0])
+    return _in_rows(_compact(graph) if compact else graph, rows, page)
 
 
 def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
     """Return rows with the drawing of the newest calls, if they have none: one for each width of a
     page, but those that are equal."""
-    drawings = dict.fromkeys(graph_row(rows, page=page) for page in pages) if not rows.graph else ()
-    return replace(rows, graph=rows.graph or (*drawings,))
+    if not rows.graph:
+        graph = drawing(rows)
+        rows = replace(rows, graph=(*dict.fromkeys(_in_rows(graph, rows, page) for page in pages),))
+    return rows
 
 
 def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
-    """Return a drawing in rows of a page's width, with the names of the branches if it has
-    several."""
+    """Return a drawing with places, in rows of a page's width, with the names of the branches if
+    it has several; or why there is none."""
     branch_of = {row.id: row.branch for row in rows.objects}
     branch_of |= {row.id: row.branch for row in rows.calls}
     branches = [branch_of.get(node.row, "") if node.muted else "" for node in graph.nodes]
     named = rows.branches if any(branches) else ()
     headings = {"" if row.current else row.id: _heading(row) for row in named}
-    return in_rows(graph, page or PAGE, branches, headings)
+    try:
+        return in_rows(graph, page or PAGE, branches, headings) if graph.nodes else graph
+    except LayoutError as error:
+        return replace(graph, nodes=(), edges=(), error=error.args[0])
 
 
 def _heading(row: BranchRow) -> GraphNode:
@@ -231,9 +232,8 @@ def _gap_key(gap: _Gap) -> str:
 
 
 def _gap_node(gap: _Gap, table: _Table) -> GraphNode:
-    label = tn("%1 earlier call", "%1 earlier calls", len(gap))
-    muted = bool(table.calls[gap[-1]].branch)
-    return GraphNode("earlier", gap[-1], 0, 0, *BOX, label, muted=muted)
+    label, last = tn("%1 earlier call", "%1 earlier calls", len(gap)), table.calls[gap[-1]]
+    return GraphNode("earlier", last.id, 0, 0, *BOX, label, muted=bool(last.branch))
 
 
 def _gap_edges(table: _Table, gap: _Gap, place: Mapping[str, int]) -> Iterator[GraphEdge]:
