@@ -38,7 +38,7 @@ from ..storage.value_store import value_store
 from ..tools.answer_types import SCALARS, data_schema, is_record_class, type_from_text, type_text
 from ..tools.executors import AnyExecutor, executor_named
 from ..tools.object_references import kinds_of
-from ..tools.object_types import Kinds, classes_within, is_object_class, kind_name, registered_kind
+from ..tools.object_types import classes_within, is_object_class, kind_name, registered_kind
 from ..tools.plain_data import well_formed
 from ..tools.tool import parameters_schema
 from ..tools.toolbox import Toolbox
@@ -88,7 +88,7 @@ def open_session(
     Raises UsageError and DefinitionError, each naming what to write instead.
     """
     _demand_options(toolbox, inputs, outputs, max_turns, budget)
-    described = {key: _described(value, toolbox.kinds) for key, value in inputs.items()}
+    described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
     # The types of its answers are this session's own.
     box = toolbox.with_tools({})
@@ -252,11 +252,9 @@ def _instances(toolbox: Toolbox, values: SessionValues) -> tuple[tuple[str, str]
     return tuple((name, values.add_instance(name, subject)) for name, subject in value.items())
 
 
-def _described(value: Any, kinds: Kinds | None = None) -> Described:
-    """Return an output with its description, or with `kinds` an input: there a tuple that begins
-    with plain data is a value."""
+def _described(value: Any) -> Described:
+    """Return an input or an output with its description."""
     is_pair = type(value) is tuple and len(value) == 2 and issubclass(type(value[1]), str)
-    is_pair = is_pair and not (kinds is not None and is_plain_input(value[0], kinds))
     value, description = value if is_pair or type(value) is Described else (value, "")
     return Described(value, well_formed(description))
 

@@ -70,9 +70,9 @@ class Session:
         scheme: How the tools are presented to the model: "select", "current", "flat", or a scheme
             of your own.
         native: Whether the tools are described, and called, as XML in the text.
-        inputs: The objects and data to begin with, by name; of an object also a pair with a
-            description, such as `(plan, "The plan of May.")`. A text, a number or other data is
-            described by its name; a tuple of data is one value.
+        inputs: The objects and data to begin with, by name: a value, or a pair with a description,
+            such as `(plan, "The plan of May.")`. Any tuple of two whose second is a text is such a
+            pair; as a value it is given in one: `(("plum", "blue"), "")`.
         outputs: What the session should produce, by name: a type, or a pair with a description.
         system: The beginning of the system prompt.
         approve: Which calls run unasked: "ask", "read-only", "all", "none", "flow", a list of

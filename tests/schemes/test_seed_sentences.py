@@ -141,7 +141,7 @@ def test_an_output_of_any_type_is_saved_with_the_objects_that_it_names(
 @EVERY
 def test_a_text_among_the_inputs_is_told_whole(scheme: str) -> None:
     letter = " ".join(f"word{number}" for number in range(400))
-    run = session(BOX, "Read.", scheme=scheme, inputs={"letter": letter})
+    run = session(BOX, "Read.", scheme=scheme, inputs={"letter": (letter, "A letter.")})
     assert letter in heard(run.tell("Read it.")).sent
 
 
