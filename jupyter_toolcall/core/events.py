@@ -404,7 +404,7 @@ check_reply = partial(msgspec.convert, type=Replied)
 """Raises ValueError, which says where, for JSON data that could not be read back as a reply."""
 
 
-def from_json(data: Any) -> Event:
+def from_json(data: object) -> Event:
     """Read an event back. Raises BrokenJournal where it is none."""
     try:
         event: Event = msgspec.convert(data, Event)

@@ -19,7 +19,7 @@ Class = TypeVar("Class", bound=type)
 _UNCHANGING = frozenset((str, int, float, bool, type(None)))
 
 
-def _refused(data: Any, *arguments: Any, **changes: Any) -> NoReturn:
+def _refused(data: object, *arguments: object, **changes: object) -> NoReturn:
     raise TypeError("recorded data do not change; change a copy of them: copy.deepcopy(data)")
 
 
@@ -32,7 +32,7 @@ class FrozenDict(dict[str, Any]):
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> Any:
         return copied(self)
 
 
@@ -46,7 +46,7 @@ class FrozenList(list[Any]):
     def __reduce__(self) -> Any:
         return list, (list(self),)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> Any:
         return copied(self)
 
 
@@ -112,7 +112,7 @@ class DataRecord(Record, frozen=True):
                 force_setattr(self, name, frozen(value))
 
 
-def replace(record: T, /, **changes: Any) -> T:
+def replace(record: T, /, **changes: object) -> T:
     """Return a record, or an instance of a dataclass, with other values of some fields."""
     if isinstance(record, msgspec.Struct):
         return msgspec.structs.replace(record, **changes)
@@ -124,7 +124,7 @@ def replace(record: T, /, **changes: Any) -> T:
 class LazyDict(Mapping[str, Any]):
     """Recorded data that are computed when they are first read."""
 
-    def __init__(self, compute: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, compute: Callable[[], Mapping[str, object]]) -> None:
         self._compute = compute
 
     @cached_property
@@ -165,10 +165,10 @@ def recorded(*names: str, copies: str = "") -> Callable[[Class], Class]:
 class CopyOf:
     """Reads a copy of recorded data: plain dicts and lists, those of lazy data too."""
 
-    def __init__(self, read: Callable[[Any], Any]) -> None:
+    def __init__(self, read: Callable[[Any], object]) -> None:
         self.read = read
 
-    def __call__(self, record: Any) -> Any:
+    def __call__(self, record: object) -> Any:
         """Return a copy of the data of a record."""
         return copied(self.read(record))
 

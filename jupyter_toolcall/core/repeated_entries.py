@@ -59,7 +59,7 @@ def repeated_entries(
     return entries
 
 
-def read_repeat(data: Mapping[str, Any]) -> Repeat:
+def read_repeat(data: Mapping[str, object]) -> Repeat:
     """Return the range that a line repeats. Raises BrokenJournal where it names none."""
     match data:
         case {"id": str(last), "parent": str() | None as parent, "repeats": [str(a), str(b)]}:

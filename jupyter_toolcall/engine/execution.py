@@ -120,7 +120,7 @@ class ToolExecution:
         values = (*(copied.value for copied in self._copies), *self._subject)
         return not tool.leaves_out_withheld and any(holds_withheld(v, withhold) for v in values)
 
-    def outcome(self, result: Any, description: str) -> events.Outcome:
+    def outcome(self, result: object, description: str) -> events.Outcome:
         """Return the outcome for a result of the function and its description."""
         outcome: events.Outcome
         if type(result) in SCALARS and not self._copies:

@@ -84,7 +84,7 @@ def _start(cursor: Cursor, at: str) -> str:
 
 
 def edit_cursor(
-    cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: str = ""
+    cursor: Cursor, call_id: str, arguments: Mapping[str, object], reason: str = ""
 ) -> Cursor:
     """Return a cursor whose first event is one new decision: the call with other arguments.
 
@@ -103,8 +103,8 @@ def decide_anew(
     cursor: Cursor,
     call_id: str,
     decision: Decision,
-    arguments: Mapping[str, Any] | None = None,
-    result: Any = None,
+    arguments: Mapping[str, object] | None = None,
+    result: object = None,
     reason: str = "",
 ) -> Cursor:
     """Return a cursor that replays this branch with another decision on one call.

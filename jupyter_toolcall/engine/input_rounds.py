@@ -85,7 +85,7 @@ def round_digest(call: CallRecord) -> str:
     return digest("round", call.id, call.approval_digest, len(call.rounds), asked)
 
 
-def response_event(call: CallRecord, decision: Decision, result: Any, reason: str) -> Decided:
+def response_event(call: CallRecord, decision: Decision, result: object, reason: str) -> Decided:
     """Return a person's response to the open round of a call.
 
     `result` has the fields of the form. For several questions it has their fields by the key of
@@ -105,7 +105,7 @@ def response_event(call: CallRecord, decision: Decision, result: Any, reason: st
     return Decided(call.id, decision, shown_digest, None, response, reason, round=len(call.rounds))
 
 
-def _checked_fields(open_round: InputRound, tool: str, result: Any) -> dict[str, Any]:
+def _checked_fields(open_round: InputRound, tool: str, result: object) -> dict[str, Any]:
     """Return the fields by question. Raises CallError, which names a field that does not fit."""
     requests = open_round.asked.requests
     fields = plain_arguments({} if result is None else result)

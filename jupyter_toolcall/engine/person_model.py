@@ -137,7 +137,7 @@ def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
                 raise UsageError(f"{call!r:.60} is no call; give a (tool, arguments) pair")
 
 
-def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, Any]) -> None:
+def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, object]) -> None:
     """Raise CallError where a call of this turn could not run; nothing is recorded."""
     state = cursor.state
     call = Call("written", tool, plain_arguments(arguments))

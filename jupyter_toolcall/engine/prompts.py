@@ -118,7 +118,7 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     return Cursor(cursor.context, head)
 
 
-def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
+def transform(cursor: Cursor, obj: object, instruction: str) -> Any:
     """Ask the model to transform an object; return its result, a value of the same type.
 
     The object is a value or a name; a new value becomes an input. Plain data goes to the model as
@@ -143,7 +143,7 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
 
 
-def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
+def query(cursor: Cursor, obj: object, question: str, returns: object = str) -> Any:
     """Return the model's answer to a question about an object: a text, a number, a truth, a list,
     a dict, or a record (a dataclass, a pydantic model).
 
@@ -264,7 +264,7 @@ def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
 _GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'
 
 
-def _object(cursor: Cursor, obj: Any) -> Made | None:
+def _object(cursor: Cursor, obj: object) -> Made | None:
     """Return the object that is named, or given; None for plain data."""
     state, kinds = cursor.state, cursor.context.values.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):

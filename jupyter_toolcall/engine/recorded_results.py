@@ -106,10 +106,10 @@ def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox
     """Return a toolbox in which tools of servers return recorded results, and call no server."""
 
     def replaying(tool: Tool) -> Tool:
-        def run(**values: Any) -> Any:
+        def run(**values: object) -> Any:
             return results.next(tool)
 
-        def resume(state: Any, responses: Any, values: Any) -> Any:
+        def resume(state: object, responses: object, values: object) -> Any:
             return results.next(tool)
 
         return replace(tool, function=run, resume=resume, current=None)

@@ -110,7 +110,7 @@ class ValueStore(Protocol):
     def find(self, name: str) -> Any:
         """Return a value, MISSING where it is not there."""
 
-    def put(self, name: str, value: Any) -> str:
+    def put(self, name: str, value: object) -> str:
         """Keep a value; return "", or why it is not kept."""
 
     def is_named(self, name: str) -> bool:
@@ -138,7 +138,7 @@ class RecordedValue(NamedTuple):
     """A note on the parts that could not be copied, and that its maker still holds."""
 
 
-def recorded_value(value: Any, kept: bool = False) -> RecordedValue:
+def recorded_value(value: object, kept: bool = False) -> RecordedValue:
     """Return a value as it is recorded: a private copy, or if it is `kept` the value itself."""
     if type(value) is RemoteValue:
         return RecordedValue(value, value.content)
@@ -192,7 +192,7 @@ class SessionValues:
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
         self.uncopied, self.altered = other.uncopied, other.altered
 
-    def add_input(self, name: str, value: Any, description: str = "", shown: str = "") -> Made:
+    def add_input(self, name: str, value: object, description: str = "", shown: str = "") -> Made:
         """Store an input, and return its object; its digest is that of its content.
 
         `shown` is what a model is shown of it where it is plain data.
@@ -204,7 +204,7 @@ class SessionValues:
         self.store(ref, recorded)
         return ref
 
-    def add_instance(self, name: str, subject: Any) -> str:
+    def add_instance(self, name: str, subject: object) -> str:
         """Store a copy of a stateful instance; return the digest of its state."""
         # Journals on disk have this digest of the name in parentheses.
         input_digest = digest("instance", f"({name})", content_digest(subject))
@@ -308,13 +308,13 @@ class SessionValues:
         except CallError:
             return self.saved_data(saved, state)
 
-    def read_output(self, output: Output, saved: Any, state: State) -> Any:
+    def read_output(self, output: Output, saved: object, state: State) -> Any:
         """Return data as the type of an output. Raises CallError where it does not fit, Absent."""
         data = self.saved_data(saved, state)
         annotation = answer_type(output.kind, self.answers, self.kinds)
         return read_answer(annotation, data, lambda name, _: self.copy_of(name, state), self.kinds)
 
-    def saved_data(self, saved: Any, state: State) -> Any:
+    def saved_data(self, saved: object, state: State) -> Any:
         """Return data that was handed over, with values in place of the names of inputs.
 
         Raises Absent.
@@ -322,14 +322,14 @@ class SessionValues:
         # What a person does with it changes nothing of the recorded call.
         return private(self.with_plain_data(saved, state))[0]
 
-    def with_plain_data(self, value: Any, state: State) -> Any:
+    def with_plain_data(self, value: object, state: State) -> Any:
         """Return a value with plain data in place of its names, such as `str#1`. Raises Absent."""
         data: Mapping[str, Any] = {RESULT: value}
         for path, name in named_paths({}, data, fits_plain(state.plain)).items():
             data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
         return data[RESULT]
 
-    def named(self, name: str, state: State, variables: Mapping[str, Any]) -> Any:
+    def named(self, name: str, state: State, variables: Mapping[str, object]) -> Any:
         """Return a copy of the value of an object, an output, an instance or a variable by name.
 
         A name that the model gave (`$base`) stands for its object.

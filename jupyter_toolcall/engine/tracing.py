@@ -64,7 +64,7 @@ class Tracing(SessionHooks):
                 return {"error.type": "interrupted"}
         return {}
 
-    def _content(self, name: str, value: Any) -> Mapping[str, Any]:
+    def _content(self, name: str, value: object) -> Mapping[str, Any]:
         """Return a text of a model or a tool as an attribute; {} unless the switch asks for it."""
         is_captured = os.environ.get(SWITCH, "").lower() in (
             "true",
@@ -76,7 +76,7 @@ class Tracing(SessionHooks):
 
 
 def _span(
-    operation: str, subject: str, attributes: Mapping[str, Any]
+    operation: str, subject: str, attributes: Mapping[str, object]
 ) -> AbstractContextManager[Note]:
     """Keep a span open; what is raised in it is noted."""
     return _open_span(sys.modules["opentelemetry.trace"], operation, subject, attributes)
@@ -114,5 +114,5 @@ def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
     }
 
 
-def _without_none(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(attributes: Mapping[str, object]) -> dict[str, Any]:
     return {key: value for key, value in attributes.items() if value is not None}

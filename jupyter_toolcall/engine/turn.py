@@ -118,7 +118,7 @@ def request_reply(cursor: Cursor, request: Request) -> Reply | None:
     return reply
 
 
-def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: Any) -> Entry:
+def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: object) -> Entry:
     """Record a reply to the request of this turn. Raises ModelError where it can't be."""
     return _record_reply(cursor, reply, request, cursor.state, meta)
 
@@ -380,7 +380,7 @@ def _entered(
         if inner is not None:
             stack.enter_context(inner)
 
-        def note_result(result: Any) -> None:
+        def note_result(result: object) -> None:
             for note in notes:
                 note(result)
 

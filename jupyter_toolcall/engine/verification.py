@@ -43,7 +43,7 @@ def first_difference(was: Any, now: Any, path: str = "") -> str:
     return f"{path or 'it'} was {before}, and is {after}"
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Return whether two pieces of JSON data are the same, where 1 is neither true nor 1.0."""
     return digest("data", one) == digest("data", other)
 

@@ -118,7 +118,7 @@ def _gives(signature: inspect.Signature) -> Gives:
     return "unsure" if "None" in text or "Optional" in text or text == "Any" else "value"
 
 
-def _returns_nothing(function: Any) -> bool:
+def _returns_nothing(function: object) -> bool:
     """Return whether no way through a function ends with a value."""
     if not inspect.isfunction(function):
         return False

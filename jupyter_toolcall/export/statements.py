@@ -89,7 +89,7 @@ class _Wording:
         named, others = part.get("properties", {}), part.get("additionalProperties", {})
         return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
 
-    def _code(self, part: Any, value: Any, path: str) -> Code:
+    def _code(self, part: object, value: object, path: str) -> Code:
         if path in self.objects:
             return self.object_code(self.objects[path])
         part, cls = self._resolved(part, value)
@@ -126,7 +126,7 @@ class _Wording:
                 break
         return part, cls
 
-    def _takes(self, branch: Any, value: Any) -> bool:
+    def _takes(self, branch: object, value: object) -> bool:
         schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
         # A file may hold a schema that is none.
         return bool(attempt(is_valid, schema, value)[0])
@@ -450,7 +450,7 @@ def _object(draft: Draft, name: str) -> Code:
     return placeholder(f"{name} is not in this script: no call of it is recorded")
 
 
-def _data(draft: Draft, output: str, value: Any) -> Code:
+def _data(draft: Draft, output: str, value: object) -> Code:
     """Return the data that was saved as an output, with the variables of objects that it names."""
     schema, state = draft.state.opened.outputs[output].schema, draft.state
     whole = {"properties": {"value": schema}, "$defs": schema.get("$defs", {})}

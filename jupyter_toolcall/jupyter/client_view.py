@@ -171,7 +171,7 @@ def _limits_sharing(sharing: Sharing) -> bool:
     return sharing.share == "schema" or bool(sharing.withhold)
 
 
-def _is_data(value: Any) -> bool:
+def _is_data(value: object) -> bool:
     """Return whether a value holds nothing but JSON data: no table, array or figure."""
     data = vars(value) if dataclasses.is_dataclass(value) and hasattr(value, "__dict__") else value
     try:

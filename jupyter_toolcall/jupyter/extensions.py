@@ -95,7 +95,7 @@ class NotebookExtension:
         return None
 
     def subcommand(
-        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+        self, command: str, words: list[str], name: str, variables: Mapping[str, object]
     ) -> Any:
         """Carry out one of the subcommands on the session of a name, "" for the last one.
 

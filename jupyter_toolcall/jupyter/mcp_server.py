@@ -63,7 +63,7 @@ person may have to approve a call, and may change, reject or answer it: read `no
 A call that waits too long gives its call_id: wait_for_decision returns its result later."""
 
 
-def _schema(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+def _schema(required: tuple[str, ...] = (), **properties: object) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema
 
@@ -125,7 +125,7 @@ class McpSession:
 
     # -- tools ------------------------------------------------------------------------------
 
-    async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
+    async def _list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
         listed = asyncio.wrap_future(self.served.read_soon(client_view.tools_of))
         # A cell that runs for an hour must not keep a client from connecting.
         if (await asyncio.wait({listed}, timeout=LISTING_SECONDS))[
@@ -225,11 +225,13 @@ class McpSession:
 
     # -- resources --------------------------------------------------------------------------
 
-    async def _list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
+    async def _list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         listed = await self._read(ctx, _resources)
         return types.ListResourcesResult(resources=listed)
 
-    async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+    async def _list_templates(
+        self, ctx: Context, params: object
+    ) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
             name="object",
             uri_template=OBJECTS + "{name}",
@@ -293,7 +295,7 @@ def _client_name(ctx: Context) -> str:
     return f"mcp:{name or 'client'}"
 
 
-def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
+def _check_arguments(name: str, arguments: Mapping[str, object]) -> None:
     """Raise UsageError where the arguments of one of our own tools do not fit its schema."""
     schema = _FIXED[name][1]
     properties, kinds = schema["properties"], {"string": str, "object": dict}

@@ -401,7 +401,7 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
     return import_module("..sources.definition_tools", __package__).from_definitions(value)
 
 
-def _mcp_tools(name: str, folder: Path, servers: Mapping[str, Any]) -> Toolbox:
+def _mcp_tools(name: str, folder: Path, servers: Mapping[str, object]) -> Toolbox:
     """Return the tools of an MCP server by its name; the person is asked before the first use."""
     addresses = import_module("..sources.mcp_servers", __package__)
     address = addresses.confirmed_address(name, folder, servers, _confirm)
@@ -494,12 +494,12 @@ def _named_model(name: str, variables: Variables, folder: Path) -> Model | None:
     return model_named(name) if recording == name else Recorded(folder / recording, name=recording)
 
 
-def shown_model_name(model: Any) -> str:
+def shown_model_name(model: object) -> str:
     """Return the name of a model as a panel shows it: of a function its own."""
     return str(getattr(model, "name", None) or getattr(model, "__name__", type(model).__name__))
 
 
-def text_without_secrets(where: str, name: str, value: Any) -> str:
+def text_without_secrets(where: str, name: str, value: object) -> str:
     """Return a value as text. Raises UsageError where the text would hold a secret."""
     text = str(value)
     named = isinstance(value, str) and is_named_secret(name)

@@ -320,7 +320,7 @@ Command = (
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
 
-def parse_command(data: Any, extensions: Mapping[str, type] | None = None) -> Any:
+def parse_command(data: object, extensions: Mapping[str, type] | None = None) -> Any:
     """Return the command that a message is: a `Command`, or one of `extensions`, by its `type`.
 
     Raises UsageError for anything else.

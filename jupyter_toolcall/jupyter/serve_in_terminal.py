@@ -171,7 +171,7 @@ class Terminal:
         command |= {"call": call["call"], "approval_digest": call["approval_digest"]}
         self.kernel.value(f"{_SERVE_MODULE}.terminal_decision({json.dumps(command)!r})")
 
-    def _command(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _command(self, choice: str, arguments: Mapping[str, object]) -> dict[str, Any] | None:
         """Return the command of a choice; for no valid one print the reason, and return None."""
         try:
             return self._decision(choice, arguments)
@@ -179,7 +179,7 @@ class Terminal:
             print_now(str(error))
             return None
 
-    def _decision(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _decision(self, choice: str, arguments: Mapping[str, object]) -> dict[str, Any] | None:
         match choice:
             case "a":
                 return {"type": "approve"}
@@ -201,7 +201,7 @@ class Terminal:
         return None
 
 
-def _json(text: str, default: Any) -> Any:
+def _json(text: str, default: object) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError:

@@ -211,7 +211,7 @@ class ServedSession:
         self._recorded.append(call)
         call.stage, call.waits_for = "recorded", "runs"
 
-    def _hide(self, data: Any) -> Any:
+    def _hide(self, data: object) -> Any:
         return self.host.controller().session.cursor.context.hide(data)
 
     def _must_wait(self) -> str:
@@ -334,5 +334,5 @@ def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
     return changes + [f"{name} to {_value(now[name])}" for name in now if name not in asked]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return shortened_text(readable_json(value), 200)

@@ -382,7 +382,7 @@ def session_map(
     return SessionMap(SessionSetup(toolbox, model, options, where), texts, chosen, jobs)
 
 
-def _prompts(prompts: Any) -> list[str]:
+def _prompts(prompts: object) -> list[str]:
     if isinstance(prompts, str) or not isinstance(prompts, Iterable):
         raise UsageError(f"prompts is {prompts!r:.60}; give a list of prompts")
     texts: list[Any] = list(prompts)
@@ -392,7 +392,7 @@ def _prompts(prompts: Any) -> list[str]:
     return texts
 
 
-def _options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _options(options: Mapping[str, object]) -> Mapping[str, Any]:
     """Return the arguments of `Session` with their defaults. Raises UsageError for another one."""
     parameters = inspect.signature(Session.__init__).parameters.values()
     shared = (p for p in parameters if p.name not in ("name", "journal", "executor"))

@@ -433,7 +433,7 @@ def without_thinking(content: Iterable[Json]) -> list[Json]:
     return [block for block in content if "thinking" not in block.get("type", "")]
 
 
-def _unmarked(value: Any) -> Any:
+def _unmarked(value: object) -> Any:
     """Return JSON data without its cache breakpoints, which bind nothing."""
     match value:
         case dict():

@@ -43,7 +43,7 @@ class Generalisation:
     """The value that a rejected call had, and that this rule leaves out."""
 
 
-def _condition(name: str, schema: Mapping[str, Any]) -> str:
+def _condition(name: str, schema: Mapping[str, object]) -> str:
     """Return the condition on an argument in words."""
     match schema:
         case {"const": value}:
@@ -112,7 +112,7 @@ def generalisations(call: CallRecord, decided: DecidedCalls) -> list[Generalisat
     return offers
 
 
-def _same(value: Any, inputs: Inputs) -> dict[str, Any]:
+def _same(value: object, inputs: Inputs) -> dict[str, Any]:
     """Return the narrowest condition on an argument that a later call can fit: of an object, that
     it is made from the same input, since each call makes new objects."""
     return {"madeFrom": inputs[0]} if inputs else {"const": value}
@@ -127,7 +127,7 @@ def _free(call: CallRecord, tool: Tool) -> Iterator[tuple[str, ...]]:
     yield from dict.fromkeys([(), tuple(objects), (*objects, *closed)])
 
 
-def _is_closed(schema: Any) -> bool:
+def _is_closed(schema: object) -> bool:
     return isinstance(schema, Mapping) and ("enum" in schema or schema.get("type") == "boolean")
 
 

@@ -160,7 +160,7 @@ def _nearest(named: str) -> str:
     return nearest(named, _names()) or " %toolchat rules add makes a rule, and lists what there is"
 
 
-def _rule(data: Any, where: str) -> Rule:
+def _rule(data: object, where: str) -> Rule:
     """Return a rule of a file. Raises UsageError."""
     if not isinstance(data, dict) or not {"tool", "decision"} <= data.keys():
         raise UsageError(f"{where} needs a tool and a decision")

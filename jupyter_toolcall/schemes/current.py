@@ -122,7 +122,7 @@ def _save_as() -> Tool:
     return tool_of_one((SAVE_AS, description), "name", schema, wrong, own_name)
 
 
-def own_name(name: Any) -> str:
+def own_name(name: object) -> str:
     """Return a name that a model gave, as it stands for the object: `$base`."""
     return f"${str(name).removeprefix('$')}"
 
@@ -193,7 +193,7 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
             raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {listed}")
         return names[name]
 
-    def fitting(schema: Mapping[str, Any], text: str) -> bool:
+    def fitting(schema: Mapping[str, object], text: str) -> bool:
         # Anywhere else a text may begin with a dollar by itself.
         is_plain = text.startswith("$") and saved(state, call).get(text) in state.plain
         return own_name_fits(schema, text) or (is_plain and takes_values(schema))

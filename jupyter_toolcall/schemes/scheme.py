@@ -131,7 +131,7 @@ def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
     return with_first(tool.receiver, newest, call.asked) if newest else dict(call.asked)
 
 
-def with_first(name: str, value: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def with_first(name: str, value: str, arguments: Mapping[str, object]) -> dict[str, Any]:
     """Return arguments with one before the others, in place of its value among them."""
     return {name: value, **arguments} | {name: value}
 
@@ -155,9 +155,9 @@ def receivers(tool: Tool) -> tuple[str, ...]:
 def tool_of_one(
     named: tuple[str, str],
     key: str,
-    schema: Mapping[str, Any],
+    schema: Mapping[str, object],
     wrong: str,
-    function: Callable[[Any], Any] = lambda value: value,
+    function: Callable[[Any], object] = lambda value: value,
 ) -> Tool:
     """Return a tool of the scheme itself, by its name and description, that takes one argument.
 
@@ -166,7 +166,7 @@ def tool_of_one(
     closed = {"properties": {key: schema}, "required": [key], "additionalProperties": False}
     parameters = {"type": "object", **closed}
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: Mapping[str, object], resolve: Resolve) -> dict[str, Any]:
         # An empty list names nothing. The schema does not say so, since recorded requests hold it.
         if not is_valid(parameters, dict(arguments)) or not arguments[key]:
             raise CallError(wrong)

@@ -49,14 +49,14 @@ _CHOICES = ("$ref", "allOf", "anyOf", "oneOf")
 _ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "$defs", "definitions")
 
 
-def mapped_schema(schema: Any, change: Callable[[Schema], Schema]) -> Any:
+def mapped_schema(schema: object, change: Callable[[Schema], Schema]) -> Any:
     """Return a schema that was changed, and then each schema in it in the same way."""
     if not isinstance(schema, Mapping):
         return schema
     return {key: _mapped_part(key, part, change) for key, part in change(schema).items()}
 
 
-def _mapped_part(key: str, part: Any, change: Callable[[Schema], Schema]) -> Any:
+def _mapped_part(key: str, part: object, change: Callable[[Schema], Schema]) -> Any:
     if key in _MAPS and isinstance(part, Mapping):
         return {name: mapped_schema(inner, change) for name, inner in part.items()}
     if key in _LISTS and isinstance(part, list):
@@ -252,7 +252,7 @@ Members = tuple[dict[str, Any], dict[str, None], list[tuple[str, ...]]]
 """The properties of an object, those that are required, and what each choice requires."""
 
 
-def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
+def _members(schema: object, root: Schema, refs: tuple[str, ...]) -> Members:
     if not isinstance(schema, Mapping):
         return {}, {}, []
     properties = dict(schema.get("properties", {}))
@@ -289,7 +289,7 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
     return properties, required, [tuple(names) for _, names, _ in choices]
 
 
-def at_pointer(root: Any, pointer: str) -> Iterator[Any]:
+def at_pointer(root: object, pointer: str) -> Iterator[Any]:
     """Yield what a JSON pointer leads to, if anything."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     part = at_path(root, tuple(steps))

@@ -38,7 +38,7 @@ class Endpoint:
 
 def call_endpoint(
     endpoint: Endpoint,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     hosts: tuple[str, ...],
     secret_headers: SecretHeaders,
 ) -> Any:
@@ -71,7 +71,7 @@ def call_endpoint(
     return _content(response)
 
 
-def _path_segment(name: str, arguments: Mapping[str, Any]) -> str:
+def _path_segment(name: str, arguments: Mapping[str, object]) -> str:
     """Return one argument as a part of a path, which it can neither leave nor end."""
     value = arguments.get(name)
     if value is None or isinstance(value, (dict, list)):
@@ -82,13 +82,13 @@ def _path_segment(name: str, arguments: Mapping[str, Any]) -> str:
     return quote(text, safe="")
 
 
-def _with_query(url: str, arguments: Mapping[str, Any]) -> str:
+def _with_query(url: str, arguments: Mapping[str, object]) -> str:
     base, mark, fragment = url.partition("#")
     query = _form_encoded(arguments)
     return f"{base}{('&' if '?' in base else '?') + query if query else ''}{mark}{fragment}"
 
 
-def _form_encoded(arguments: Mapping[str, Any]) -> str:
+def _form_encoded(arguments: Mapping[str, object]) -> str:
     """Return arguments as `a=1&b=x`; a list repeats its key, an object is its JSON."""
     return urlencode(
         [
@@ -99,7 +99,7 @@ def _form_encoded(arguments: Mapping[str, Any]) -> str:
     )
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else encode(value)
 
 

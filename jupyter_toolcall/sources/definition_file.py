@@ -64,7 +64,7 @@ class Definition:
         yield from (("result", ref) for template in templates for ref in template.references)
 
 
-def read_definition(data: Any) -> Definition:
+def read_definition(data: object) -> Definition:
     """Return the definition in JSON data, of any form.
 
     Raises DefinitionError, which names the place of what is wrong.
@@ -139,7 +139,7 @@ def _check_url(url: Any, location: str) -> None:
         raise DefinitionError(f"{where}: braces stand in the path alone, as {{name}}")
 
 
-def _read_static(data: Any) -> dict[str, Any]:
+def _read_static(data: object) -> dict[str, Any]:
     if not isinstance(data, list):
         raise DefinitionError(f"static_parameters: {data!r:.60} is no list")
     fixed = {}
@@ -162,7 +162,7 @@ def _read_static(data: Any) -> dict[str, Any]:
 # -- defaults -----------------------------------------------------------------------------
 
 
-def _read_defaults(data: Any) -> tuple[Default, ...]:
+def _read_defaults(data: object) -> tuple[Default, ...]:
     if not isinstance(data, Mapping):
         raise DefinitionError(f'defaults: {data!r:.60} is no object; write {{"parameter": value}}')
     defaults = tuple(_read_default(key, value) for key, value in data.items())
@@ -208,7 +208,7 @@ def _read_short_form(key: str, text: str, where: str) -> Default:
     )
 
 
-def _read_transform(key: str, data: Any, where: str) -> Default:
+def _read_transform(key: str, data: object, where: str) -> Default:
     part = read_object(data, ("action", "when", "value", "format"), where, (), "transform")
     action: Action = part.get("action", "default")
     when = _read_condition(part["when"], f"{where}.when") if "when" in part else None
@@ -224,7 +224,7 @@ def _read_transform(key: str, data: Any, where: str) -> Default:
     return Default(key, action, parse_format(part["format"], f"{where}.format"), when=when)
 
 
-def _read_condition(data: Any, where: str) -> Condition:
+def _read_condition(data: object, where: str) -> Condition:
     part = read_object(data, ("key", "value", "operator"), where, ("key", "value"), "when")
     key, value = part["key"], part["value"]
     if not isinstance(key, str) or any(not step or step[0] == "_" for step in key.split(".")):

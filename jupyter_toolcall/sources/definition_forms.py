@@ -66,7 +66,7 @@ class Function(NamedTuple):
     parameters: dict[str, Any]
 
 
-def definitions_in(source: Any) -> list[Any]:
+def definitions_in(source: object) -> list[Any]:
     """Return the definitions in JSON data, a JSON text or a .json file: one, or those of a list.
 
     Raises DefinitionError for what is no JSON.
@@ -108,7 +108,7 @@ def read_form(data: Any, note: Note) -> tuple[Function, dict[str, Any]]:
     return _read_function(function, form, ("name",), note), {}
 
 
-def _form_of(data: Any) -> Form:
+def _form_of(data: object) -> Form:
     """Return the form of a definition; what has none is read as a ToolDefinition's mistake."""
     if not isinstance(data, Mapping) or "tool" in data:
         return OWN
@@ -119,7 +119,7 @@ def _form_of(data: Any) -> Form:
     return _FORMS[-1] if is_function else OWN
 
 
-def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note) -> Function:
+def _read_function(data: object, form: Form, required: tuple[str, ...], note: Note) -> Function:
     keys, where = ("name", "description", form.schema), ".".join(form.path)
     prefix = f"{where}." if where else ""
     if isinstance(data, Mapping):
@@ -173,7 +173,7 @@ def loaded(source: Any) -> Any:
     return check_depth(data, where)
 
 
-def check_depth(data: Any, where: str) -> Any:
+def check_depth(data: object, where: str) -> Any:
     """Return JSON data. Raises DefinitionError if it is nested too deep."""
     if is_too_deep(data):
         raise DefinitionError(_too_deep(where))
@@ -185,7 +185,7 @@ def _too_deep(where: str) -> str:
 
 
 def read_object(
-    data: Any, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
+    data: object, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
 ) -> dict[str, Any]:
     """Return an object without what is null; `of` is its name in `_WORDS`, if not `where`.
 

@@ -28,7 +28,7 @@ _MOST_CHECKS = 100_000
 """Schemas that check one value, which takes some milliseconds."""
 
 
-def read_schema(parameters: Any, where: str, note: Note = lambda line: None) -> dict[str, Any]:
+def read_schema(parameters: object, where: str, note: Note = lambda line: None) -> dict[str, Any]:
     """Return the schema that `parameters` are, as one of draft 2020-12.
 
     A bare map of properties is wrapped into a schema; `note` is told what was read as what.
@@ -101,7 +101,7 @@ _WORDS_OF = {
 """The words of JSON Schema that judge values of one type alone."""
 
 
-def condition(schema: Any, runs: bool) -> Draft202012Validator:
+def condition(schema: object, runs: bool) -> Draft202012Validator:
     """Return what checks values against a rule's condition, where a mistake must not run a call.
 
     JSON Schema passes over a word that it does not have, and judges by `maximum` numbers alone: the
@@ -129,7 +129,7 @@ def _conditions() -> Draft202012Validator:
     return Draft202012Validator({**extended, **words})
 
 
-def _typed(schema: Any) -> Any:
+def _typed(schema: object) -> Any:
     """Return a schema that says of which types its words are, where it does not say so itself.
 
     What stands below `not`, `if` and `oneOf` stays as it is: there a value that fits less often
@@ -156,7 +156,7 @@ class _InPlace:
     makes them without a look at interrupts, so a schema from outside could stop the kernel.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self._schemas = [part for part in nested(root) if isinstance(part, dict)]
         self._roots = [part for part in self._schemas if part is root or "$id" in part]
         self._counts: dict[int, int] = {}
@@ -170,7 +170,7 @@ class _InPlace:
         if most > _MOST_CHECKS:
             raise ValueError(f"a value would be checked by more than {_MOST_CHECKS:,} schemas")
 
-    def _count(self, schema: Any) -> int:
+    def _count(self, schema: object) -> int:
         if not isinstance(schema, dict):
             return 1
         if id(schema) not in self._counts:
@@ -272,7 +272,7 @@ class ArgumentChecker:
         self.names, self.is_open = property_names(schema), is_open(schema)
         self.also = tuple(also)
 
-    def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, arguments: Mapping[str, object]) -> dict[str, Any]:
         """Return the arguments: "7" is 7 to an integer. Raises CallError.
 
         A value that fits as it is stays as it is.
@@ -327,7 +327,7 @@ def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...]
             yield from _type_errors(inner)
 
 
-def _spelled(value: Any, types: list[str]) -> Any:
+def _spelled(value: object, types: list[str]) -> Any:
     """Return what a text spells in JSON, or the text of a number, as one of the types.
 
     The value itself where it spells none of them.

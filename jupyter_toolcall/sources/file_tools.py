@@ -160,7 +160,7 @@ class Folder:
                 elif entry.is_file(follow_symlinks=False):
                     yield entry.name, entry.stat(follow_symlinks=False).st_size
 
-    def _exact(self, handle: Any, name: str) -> str:
+    def _exact(self, handle: object, name: str) -> str:
         """Return the name of an entry that exists. Raises CallError, with the nearest, for others.
 
         A name in another case names the same file on some systems, and another one on others.
@@ -172,7 +172,7 @@ class Folder:
         hint = f" Did you mean {same[0]}?" if same else nearest(name, names)
         raise CallError(f"there is no {visible_text(name, 80)} (links are not followed).{hint}")
 
-    def _content(self, handle: Any, name: str) -> bytes:
+    def _content(self, handle: object, name: str) -> bytes:
         descriptor = _open_entry(handle, name, os.O_RDONLY | _FILE)
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(file.fileno())
@@ -198,7 +198,7 @@ class Folder:
             raise CallError(f"{name} is no file that can be replaced")
         return sizes[name]
 
-    def _replace(self, handle: Any, name: str, data: bytes) -> None:
+    def _replace(self, handle: object, name: str, data: bytes) -> None:
         """Write a new file and rename it: the file is complete, and no link is written through."""
         part_name = f".{secrets.token_hex(8)}.part"
         part, at = _entry(handle, part_name)
@@ -219,7 +219,7 @@ def _entry(handle: Any, name: str) -> tuple[Any, dict[str, int]]:
     return (name, {"dir_fd": handle}) if isinstance(handle, int) else (handle / name, {})
 
 
-def _open_entry(handle: Any, name: str, flags: int) -> int:
+def _open_entry(handle: object, name: str, flags: int) -> int:
     path, at = _entry(handle, name)
     descriptor: int = _system(name, os.open, path, flags, 0o666, **at)
     return descriptor

@@ -87,7 +87,7 @@ class ObjectPath:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         return {"text/plain": printable(str(self))}
 
 
@@ -199,7 +199,7 @@ class GraphQLEndpoint:
         local = parts.hostname in ("localhost", "127.0.0.1", "::1")
         return f"{parts.scheme}://{parts.hostname if local else parts.netloc}{parts.path}"
 
-    def send(self, text: str, variables: Mapping[str, Any]) -> Answer:
+    def send(self, text: str, variables: Mapping[str, object]) -> Answer:
         """Send a query with its variables. Raises CallError where no data came."""
         parts = urlsplit(self.url)
         host = parts.netloc if parts.port else f"{parts.netloc}:{PORTS[parts.scheme]}"
@@ -226,7 +226,7 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
     return GraphQLEndpoint(bare, SecretHeaders(dict(headers), password))
 
 
-def send_nowhere(text: str, variables: Mapping[str, Any]) -> Answer:
+def send_nowhere(text: str, variables: Mapping[str, object]) -> Answer:
     """Raise CallError: the schema has no endpoint."""
     raise CallError(
         "this schema has no endpoint, so nothing can be sent; give one with "

@@ -249,7 +249,7 @@ def read_introspection(source: Mapping[str, Any]) -> Schema:
     return Schema(built, tuple(raw["name"] for raw in data["types"]))
 
 
-def _readable(raw: Any, where: str) -> Any:
+def _readable(raw: object, where: str) -> Any:
     """Return a part of an introspection result without defaults that are no literals.
 
     Raises ValueError for what is no name: one with braces would be a query of the server's choice.
@@ -390,6 +390,6 @@ def _faults(document: graphql.DocumentNode) -> tuple[list[graphql.GraphQLError],
     return [error for error in errors if not is_accepted(error)], scalars
 
 
-def _signature(member: Any) -> tuple[str, ...]:
+def _signature(member: object) -> tuple[str, ...]:
     arguments = getattr(member, "arguments", None) or ()
     return tuple(graphql.print_ast(part.type) for part in (member, *arguments))

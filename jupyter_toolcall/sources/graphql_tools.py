@@ -38,7 +38,7 @@ from .graphql_values import ArgumentReader, argument_checker, check_result, offe
 
 
 def from_graphql(
-    source: str | Path | Mapping[str, Any],
+    source: str | Path | Mapping[str, object],
     *,
     endpoint: str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -100,7 +100,7 @@ def from_graphql(
 
 
 def _connection(
-    source: Any, endpoint: str | None, headers: Mapping[str, str]
+    source: object, endpoint: str | None, headers: Mapping[str, str]
 ) -> tuple[Any, Server, str]:
     """Return the source of the schema, the server that gets the requests, and its address.
 
@@ -336,7 +336,7 @@ class Function(NamedTuple):
         objects = [item for item in self.objects_in(data, of, step) if nulls or item is not None]
         return objects if isinstance(data, list) else next(iter(objects), None)
 
-    def object_by_id(self, kind: str, object_id: Any) -> ObjectPath:
+    def object_by_id(self, kind: str, object_id: object) -> ObjectPath:
         """Return the object with an id. Raises CallError where the server finds none by id."""
         loader = self.api.schema.loader(kind)
         if loader is None:

@@ -170,7 +170,7 @@ class ArgumentReader:
         self.schema, self.resolve = schema, resolve
         self.errors: dict[str, str] = {}
 
-    def read(self, arguments: Arguments, values: Mapping[str, Any], where: str = "") -> Sent:
+    def read(self, arguments: Arguments, values: Mapping[str, object], where: str = "") -> Sent:
         """Return arguments as they stand in a query, in the schema's order.
 
         What is null is left out where something else would stand there.
@@ -250,7 +250,7 @@ class ArgumentReader:
 def check_result(
     schema: Schema,
     ref: AnyType,
-    data: Any,
+    data: object,
     field: str,
     nulls: bool = False,
     names: tuple[str, ...] = (),

@@ -238,7 +238,7 @@ class Connection:
                 async for _ in changes:
                     self.listing_is_old = True
 
-    async def _note_message(self, message: Any) -> None:
+    async def _note_message(self, message: object) -> None:
         """Note when the server says that its list of tools has changed (2025)."""
         if type(message).__name__ == "ToolListChangedNotification":
             self.listing_is_old = True
@@ -285,7 +285,7 @@ class Connection:
             return []
         return await self._pages(client.list_prompts, "prompts")
 
-    async def _request(self, method: str, part: str, *arguments: Any) -> list[Json]:
+    async def _request(self, method: str, part: str, *arguments: object) -> list[Json]:
         """Return a part of what a method of the client returns."""
         client = await self._connected()
         result = await self._in_time(getattr(client, method)(*arguments))
@@ -308,8 +308,8 @@ class Connection:
     async def _call(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
-        responses: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object],
+        responses: Mapping[str, object] | None = None,
         state: str | None = None,
         rounds: int = 0,
     ) -> Json:
@@ -390,7 +390,7 @@ class Connection:
         await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
         return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
 
-    async def _elicit(self, context: Any, parameters: Any) -> Any:
+    async def _elicit(self, context: object, parameters: object) -> Any:
         """Return the person's response to a question of a server of 2025."""
         if not self._running:
             return mcp_sdk.elicit_result(InputResponse("cancel"))

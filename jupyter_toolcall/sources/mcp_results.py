@@ -85,7 +85,7 @@ class _Media:
 class McpImage(_Media):
     """An image that a tool returned; `data` is base64."""
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
 
 
@@ -177,7 +177,7 @@ def _resource(part: Json, uri: str, contents: tuple[Json, ...] | None, server: s
 RESOURCE = McpResource.__name__
 
 
-def restored_resource(record: Any, server: str) -> McpResource | None:
+def restored_resource(record: object, server: str) -> McpResource | None:
     """Return the resource that a recorded result describes.
 
     None where the record is no resource, or has only the beginning of its text.

@@ -223,7 +223,7 @@ def _label(text: str) -> str:
     return text[:80].replace("$", r"\$")
 
 
-def _values(frame: Frame, column: Column, rows: Any) -> Any:
+def _values(frame: Frame, column: Column, rows: object) -> Any:
     """Return cells of a column as matplotlib takes them: numbers with NaN, dates, texts."""
     kind, array = frame.kind(column), frame.array(column).take(rows)
     if kind == "number":

@@ -102,7 +102,9 @@ def _tree(sql: str, text: str) -> Any:
     return tree
 
 
-def _with_numbers(node: Any, frame: Frame, columns: list[Column], lambdas: frozenset[str]) -> Any:
+def _with_numbers(
+    node: object, frame: Frame, columns: list[Column], lambdas: frozenset[str]
+) -> Any:
     """Return an expression in which columns are `c0`, `c1`; they are added to `columns`.
 
     `lambdas` are the parameters of the lambdas around it.
@@ -138,7 +140,7 @@ _POSITION: Mapping[str, Any] = {
 }
 
 
-def _needs_order(node: Mapping[str, Any]) -> bool:
+def _needs_order(node: Mapping[str, object]) -> bool:
     """Return whether a window's result depends on the order of rows with equal keys."""
     of_rows = any(str(node.get(end)).endswith("_ROWS") for end in ("start", "end"))
     numbers_rows = "WINDOW_ROW_NUMBER", "WINDOW_NTILE", "WINDOW_LAG", "WINDOW_LEAD"
@@ -158,7 +160,7 @@ def _resolved(parts: list[str], frame: Frame) -> tuple[Column, list[str]]:
     return frame.column(parts[0]), parts[1:]
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+def _nodes(tree: object) -> Iterator[dict[str, Any]]:
     """Yield the nodes of a tree."""
     waiting = [tree]
     while waiting:
@@ -309,7 +311,7 @@ def _query_there(table: Any, query: str, name: str) -> Any:
     return parts.map_partitions(compute, meta=meta[:0], clear_divisions=True)
 
 
-def _query_of_part(query: str, name: str, part: Any) -> AnyTable:
+def _query_of_part(query: str, name: str, part: object) -> AnyTable:
     return query_tables(query, {name: frame_of_table(part)})
 
 

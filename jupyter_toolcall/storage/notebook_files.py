@@ -174,7 +174,7 @@ def saved_sessions(path: Path) -> tuple[NotebookSession, ...]:
         return tuple(_sessions(notebook_cells(path)))
 
 
-def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
+def _sessions(cells: Sequence[Mapping[str, object]]) -> Iterator[NotebookSession]:
     for number, cell in enumerate(cells, 1):
         outputs = cell.get("outputs", ())
         for output in outputs if isinstance(outputs, list) else ():

@@ -75,7 +75,7 @@ class CheckedSession:
         """Return a copy of the value of an object."""
         return self._session[name]
 
-    def called(self, tool: str, /, **arguments: Any) -> list[CallRecord]:
+    def called(self, tool: str, /, **arguments: object) -> list[CallRecord]:
         """Return the calls of a tool that have a result, with these arguments among theirs."""
         return [
             call
@@ -90,7 +90,7 @@ class CheckedSession:
         return self._session.deps(str(state.outputs.get(name, name)), all=True)
 
 
-def tool_of(function: Any) -> Tool:
+def tool_of(function: object) -> Tool:
     """Return the tool of a function, as a model is offered it. Raises DefinitionError."""
     tools = list(Toolbox(function))
     if len(tools) != 1:
@@ -98,7 +98,7 @@ def tool_of(function: Any) -> Tool:
     return tools[0]
 
 
-def run_tool(function: Any, /, **arguments: Any) -> Any:
+def run_tool(function: object, /, **arguments: object) -> Any:
     """Return the JSON result of a tool, called as a model calls it. Raises CallError."""
     model = Scripted([(tool_of(function).name, arguments), "Done."])
     session = Session(Toolbox(function), model, scheme="flat", approve="all").tell("Call it.")
@@ -160,7 +160,7 @@ class Page:
     data: Mapping[str, Any] = field(default_factory=dict)
     """What a program reads of it, by type."""
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         texts = {"text/markdown": self.markdown, "text/plain": printable(str(self), LINES)}
         return {**self.data, **texts}
 
@@ -367,7 +367,7 @@ def _raise(error: BaseException) -> NoReturn:
 # -- pages, and the results that notebooks show ---------------------------------------------
 
 
-def shown_results(cells: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]:
+def shown_results(cells: Iterable[Mapping[str, object]]) -> list[tuple[str, int, int]]:
     """Return the results of checks that the outputs of cells show, in their order.
 
     Of each the exercise, how many checks hold, and of how many. Raises LookupError, ValueError or

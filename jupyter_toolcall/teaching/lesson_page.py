@@ -32,7 +32,7 @@ def session_html(data: Mapping[str, Any]) -> str:
     return session_element(saved, picture, text)
 
 
-def lesson_page(cells: Sequence[Mapping[str, Any]], name: str) -> str:
+def lesson_page(cells: Sequence[Mapping[str, object]], name: str) -> str:
     """Return the page of a notebook; its title is the first heading, else `name`.
 
     Raises UsageError where Markdown cannot be read here.

@@ -91,7 +91,7 @@ def _finite(digits: str) -> float:
     return number
 
 
-def is_too_deep(data: Any) -> bool:
+def is_too_deep(data: object) -> bool:
     """Return whether JSON data has more than MAX_DEPTH levels of lists and objects."""
     level: list[Any] = [[data]]
     depth = -1
@@ -159,7 +159,7 @@ def _is_short_and_flat(arguments: Mapping[Any, Any]) -> bool:
 _JSON = frozenset((type(None), bool, int, float, str, dict, list, tuple, FrozenDict, FrozenList))
 
 
-def _plain(value: Any, path: str, depth: int, objects: ObjectNames) -> Any:
+def _plain(value: object, path: str, depth: int, objects: ObjectNames) -> Any:
     if depth > MAX_DEPTH:
         raise CallError(_TOO_DEEP)
     # An object may be a dict or a text too.
@@ -189,7 +189,7 @@ def _plain(value: Any, path: str, depth: int, objects: ObjectNames) -> Any:
     return _plain(data, path, depth + 1, objects)
 
 
-def _with_names(value: Any, objects: ObjectNames) -> Any:
+def _with_names(value: object, objects: ObjectNames) -> Any:
     structure = structure_of(value, objects.kind, leaf_kind)
     if structure.unnamed:
         raise ValueError("it holds too many objects")
@@ -260,7 +260,7 @@ class _Schema(GenerateJsonSchema):
         limits = {"enum": sums} if most < 64 else {"minimum": 0, "maximum": most}
         return {"title": flags.__name__, "type": "integer", **limits, "description": about}
 
-    def encode_default(self, dft: Any) -> Any:
+    def encode_default(self, dft: object) -> Any:
         """Return a default as JSON data. Raises PydanticSerializationError."""
         try:
             data = super().encode_default(dft)
@@ -275,7 +275,7 @@ _NO_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, Recur
 
 
 def arguments_adapter(
-    title: str, fields: Mapping[str, Any]
+    title: str, fields: Mapping[str, object]
 ) -> tuple[TypeAdapter[Any], dict[str, Any]]:
     """Return what validates arguments with these types, and their JSON Schema.
 
@@ -302,7 +302,7 @@ def arguments_adapter(
     return adapter, schema
 
 
-def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, Any]) -> Check:
+def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, object]) -> Check:
     """Return the `check` of a tool; an error tells of the arguments as the schema has them."""
     validator = functools.cache(lambda: lossless_validator(adapter))
 
@@ -386,7 +386,7 @@ def unknown_argument(name: str, names: Collection[str]) -> str:
     return f"there is no such argument; {existing}.{nearest(name, names)}".rstrip(".")
 
 
-def resolve_receiver(kind: str, name: Any, types: tuple[type, ...], resolve: Resolve) -> Any:
+def resolve_receiver(kind: str, name: object, types: tuple[type, ...], resolve: Resolve) -> Any:
     """Return the object that a method works on. Raises CallError."""
     if name is None:
         raise CallError(f"{kind}: there is no {kind} yet; make one first")

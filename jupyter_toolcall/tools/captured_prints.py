@@ -169,7 +169,7 @@ def context_of(prints: Prints) -> Context:
     return context
 
 
-def _stream_to_keep(name: str, before: Any) -> Any:
+def _stream_to_keep(name: str, before: object) -> Any:
     """Return what stays in the place of a stream: what is there, or what was there before.
 
     In the main thread only the call itself can have replaced it. While a call ran in another
@@ -189,7 +189,7 @@ _proxies: deque[StreamProxy] = deque(maxlen=16)
 dropped while another thread prints would crash the process."""
 
 
-def _proxy(name: str, stream: Any) -> StreamProxy:
+def _proxy(name: str, stream: object) -> StreamProxy:
     if isinstance(stream, StreamProxy):
         return stream
     for proxy in _proxies:

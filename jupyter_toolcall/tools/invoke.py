@@ -133,7 +133,7 @@ def message_text(error: BaseException) -> str:
 def run_validator(
     name: str,
     validator: Callable[..., object],
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     hidden_text: Callable[[BaseException], str] | None = None,
 ) -> None:
     """Have the `check` of a tool judge the arguments of a call.
@@ -218,7 +218,7 @@ class _End:
     error: BaseException | None = None
 
 
-def _await(task: Awaitable[Any]) -> Any:
+def _await(task: Awaitable[object]) -> Any:
     return run_on(LoopThread.ready(), task)
 
 

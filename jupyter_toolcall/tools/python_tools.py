@@ -47,7 +47,7 @@ Parameter = inspect.Parameter
 
 
 def from_function(
-    function: Callable[..., Any], kinds: Kinds, name: str = "", origin: Origin | None = None
+    function: Callable[..., object], kinds: Kinds, name: str = "", origin: Origin | None = None
 ) -> Tool:
     """Return the tool for a function; that of a method takes no `self`.
 
@@ -84,13 +84,13 @@ def from_function(
     return replace(typed, version=version_of(function, origin.owner, **typed.other_code))
 
 
-def _returned_text(function: Any) -> str:
+def _returned_text(function: object) -> str:
     returned = getattr(function, "__annotations__", {}).get("return", "")
     text = returned if isinstance(returned, str) else inspect.formatannotation(returned)
     return text.strip("'\"")
 
 
-def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> CheckAnswer:
+def _answer_check(annotation: object, returned: str, title: str, kinds: Kinds) -> CheckAnswer:
     """Return the check of what a person answers in a tool's place; its schema is made at first use.
 
     Objects are given by name, as in arguments.
@@ -103,7 +103,7 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
         fields = {"result": object_types.by_object_name(annotation, kinds)}
         return attempt(arguments_adapter, title, fields)[0]
 
-    def check_answer(result: Any, resolve: Resolve) -> None:
+    def check_answer(result: object, resolve: Resolve) -> None:
         parts_of_result = adapter()
         if parts_of_result is None:
             return
@@ -140,7 +140,7 @@ def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
     return schema.get("enum", [plain])[0]
 
 
-def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:
+def _parameters(function: Callable[..., object], title: str) -> tuple[Parameter, ...]:
     if (signature := attempt(inspect.signature, function)[0]) is not None:
         return tuple(signature.parameters.values())
     unread = "its signature cannot be read; wrap it in a function with typed parameters"
@@ -149,10 +149,10 @@ def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ..
 
 @functools.lru_cache(1_000)
 def _typed_tool(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     title: str,
     parameters: tuple[Parameter, ...],
-    types: tuple[Any, ...],
+    types: tuple[object, ...],
     receiver: str,
     docstring: str,
 ) -> Tool:
@@ -188,7 +188,7 @@ def _documentation(docstring: str) -> tuple[str, dict[str, str]]:
 
 
 def _argument_type(
-    parameter: Parameter, annotations: Mapping[str, Any], kinds: Kinds, title: str
+    parameter: Parameter, annotations: Mapping[str, object], kinds: Kinds, title: str
 ) -> Any:
     """Return the type of a parameter's argument: a list for `*args`, an object for `**kwargs`.
 
@@ -240,11 +240,11 @@ def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> A
     return NotRequired[annotation] if field and not field.is_required() else annotation
 
 
-def _annotated_parts(annotation: Any) -> tuple[Any, ...]:
+def _annotated_parts(annotation: object) -> tuple[Any, ...]:
     return get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
 
 
-def _described(annotation: Any) -> Any:
+def _described(annotation: object) -> Any:
     """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
     first, *notes = _annotated_parts(annotation)
     fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
@@ -252,13 +252,13 @@ def _described(annotation: Any) -> Any:
     return described
 
 
-def _default(default: Any) -> dict[str, Any]:
+def _default(default: object) -> dict[str, Any]:
     """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
     data, raised = attempt(to_jsonable_python, default)
     return {} if raised or attempt(encode, data)[1] else {"default": data}
 
 
-def takes_keywords(function: Callable[..., Any]) -> bool:
+def takes_keywords(function: Callable[..., object]) -> bool:
     """Return whether a function can be called with all of its arguments as keywords.
 
     A decorator may leave its own parameters, under other names, and `functools.singledispatch`
@@ -274,7 +274,7 @@ def takes_keywords(function: Callable[..., Any]) -> bool:
 _PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
-def _by_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
+def _by_keywords(function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function that takes all arguments as keywords, whatever kinds they are of."""
     # A function in a function has no pickle for a worker process.
     defaults = [p.default for p in _parameters(function, "") if _has_default(p)]
@@ -288,7 +288,9 @@ def _has_default(parameter: Parameter) -> bool:
     return parameter.default is not parameter.empty and not isinstance(parameter.default, FieldInfo)
 
 
-def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values: Any) -> Any:
+def _call_by_position(
+    function: Callable[..., object], /, *receiver: object, **values: object
+) -> Any:
     """Call a function with some values by position, as its parameters are; `*args` is a list."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()][len(receiver) :]
@@ -392,12 +394,12 @@ _METHODS = (staticmethod, classmethod, *METHODS_OF_FUNCTOOLS, type(functools.cac
 """What a class has for a method, besides a function."""
 
 
-def _as_function(cls: type, name: str, member: Any) -> Any:
+def _as_function(cls: type, name: str, member: object) -> Any:
     """Return a method as a function that takes the object first."""
     if not isinstance(member, METHODS_OF_FUNCTOOLS):
         return member
 
-    def method(subject: Any, /, *args: Any, **values: Any) -> Any:
+    def method(subject: object, /, *args: object, **values: object) -> Any:
         return member.__get__(subject, type(subject))(*args, **values)
 
     functools.update_wrapper(method, member.func)
@@ -436,12 +438,12 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds, origin: Origin) -> Tool:
 
 
 def _call_method(
-    method: Callable[..., Any],
+    method: Callable[..., object],
     owner: type,
     name: str,
-    overriding: tuple[tuple[type, Any], ...],
+    overriding: tuple[tuple[type, object], ...],
     /,
-    **values: Any,
+    **values: object,
 ) -> Any:
     """Call a method of an object; that of a subclass which overrides it is its own."""
     subject = values.pop(kind_name(owner))

@@ -65,12 +65,12 @@ class Origin:
     """The subclasses whose methods run in its place for their objects, with these methods."""
 
 
-def unchanged(arguments: Mapping[str, Any], context: object) -> dict[str, Any]:
+def unchanged(arguments: Mapping[str, object], context: object) -> dict[str, Any]:
     """Return the arguments as they are: the `check` and the `fill` of a tool without its own."""
     return dict(arguments)
 
 
-def accepted(result: Any, resolve: Resolve) -> None:
+def accepted(result: object, resolve: Resolve) -> None:
     """Accept any result: the `check_answer` of a tool whose annotation says nothing."""
 
 
@@ -368,7 +368,7 @@ def tool(
     check: Validator | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
-    function: Callable[..., Any] | None = None,
+    function: Callable[..., object] | None = None,
     *,
     read_only: bool = False,
     idempotent: bool = False,
@@ -468,7 +468,7 @@ def tool(
         read_only, idempotent, *named, executor, *about_result, ends_run, check, *marks
     )
 
-    def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
+    def mark(marked: Callable[..., object]) -> Callable[..., Any]:
         is_function = inspect.isroutine(marked) or isinstance(marked, functools.partial)
         if is_function and getattr(marked, "__dict__", {}).get(_OPTIONS, options) != options:
             marked = _copied(marked)
@@ -479,7 +479,7 @@ def tool(
     return mark if function is None else mark(function)
 
 
-def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
+def _copied(function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function that does the same, and has attributes of its own."""
     if not isinstance(function, FunctionType):
         return functools.partial(function) if isinstance(function, functools.partial) else function
@@ -489,7 +489,7 @@ def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
     return copied
 
 
-def tool_options(function: Any) -> ToolOptions:
+def tool_options(function: object) -> ToolOptions:
     """Return the arguments of a function's outermost `@tool`, or the defaults if it has none."""
     options, held = getattr(function, _OPTIONS, None), held_function(function)
     if isinstance(options, ToolOptions):
@@ -497,7 +497,7 @@ def tool_options(function: Any) -> ToolOptions:
     return ToolOptions() if held is None else tool_options(held)
 
 
-def held_function(function: Any) -> Any:
+def held_function(function: object) -> Any:
     """Return what a partial, a dispatching, static or bound method calls; None for others."""
     is_partial = isinstance(function, (functools.partial, *METHODS_OF_FUNCTOOLS))
     return getattr(function, "func" if is_partial else "__func__", None)

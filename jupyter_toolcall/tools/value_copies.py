@@ -14,7 +14,7 @@ from ..core.interrupts import attempt
 from .value_digests import beside, deeply, is_frozen, is_local, pickled_by, reduced
 
 
-def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
+def private(value: object, read_only: bool = False) -> tuple[Any, bool]:
     """Return a copy of a value that nobody else holds, and whether all of it could be copied.
 
     What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
@@ -44,7 +44,7 @@ _TABULAR = frozenset({"numpy", "pandas", "polars", "pyarrow"})
 _SHARED = (type, FunctionType, ModuleType)
 
 
-def _copied(value: Any, tolerant: bool = False, read_only: bool = False) -> Any:
+def _copied(value: object, tolerant: bool = False, read_only: bool = False) -> Any:
     copier = _Copier(tolerant)
     copier.dump(value)
     return _CopyReader(copier, read_only).load()
@@ -91,7 +91,7 @@ class _Copier(pickle.Pickler):
         raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
         return self._share(value) if raised else NotImplemented
 
-    def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
+    def _share(self, value: object) -> tuple[Callable[[int], Any], tuple[int]]:
         self.shared.append(value)
         return _shared_part, (len(self.shared) - 1,)
 
@@ -126,7 +126,7 @@ def _refuses_copies(value: Any, cls: Any) -> bool:
     return not isinstance(finder, (type, ModuleType, type(None)))
 
 
-def _reduced_whole(value: Any, cls: type, attributes: dict[str, Any]) -> Any:
+def _reduced_whole(value: object, cls: type, attributes: dict[str, Any]) -> Any:
     """Reduce a value together with attributes that pickle would leave out, or could not set."""
     parts = reduced(value)
     if type(parts) is not tuple:
@@ -145,7 +145,7 @@ def _new_error(cls: Any, arguments: tuple[Any, ...]) -> BaseException:
     return error
 
 
-def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:
+def _restore(value: object, contents: tuple[object, dict[str, Any]]) -> None:
     """Give a copy its state, as pickle does, and its attributes."""
     state, attributes = contents
     if state is not None and hasattr(value, "__setstate__"):

@@ -82,7 +82,7 @@ def _content(value: object) -> Content:
     raise ValueError("it cannot be read")
 
 
-def deeply(function: Callable[[Any], T], value: Any) -> T:
+def deeply(function: Callable[[Any], T], value: object) -> T:
     """Return what a function makes of a value that is nested too deeply for this thread."""
     # The size holds for threads that start later; the limit for all, which do not come near it.
     size, limit = threading.stack_size(_STACK), sys.getrecursionlimit()
@@ -119,7 +119,7 @@ class _Digester(pickle.Pickler):
     - `numbers`: in a value that holds itself, a part that comes again is a number.
     """
 
-    def __init__(self, value: Any, form: str, contents: dict[int, tuple[Any, Content]]) -> None:
+    def __init__(self, value: object, form: str, contents: dict[int, tuple[Any, Content]]) -> None:
         self._sink = _Sink(_LARGEST if form == "whole" else float("inf"))
         super().__init__(self._sink, 5)
         self._is_numbered, self._is_parted = form == "numbers", form == "parts"
@@ -171,7 +171,7 @@ class _Digester(pickle.Pickler):
             self._parts[id(value)] = value, parts
         return self._parts[id(value)][1]
 
-    def _digest(self, part: Any) -> str:
+    def _digest(self, part: object) -> str:
         content = _Digester.content(part, self._form, self._contents)
         if content is _READING:
             raise ValueError("it holds itself")
@@ -179,14 +179,14 @@ class _Digester(pickle.Pickler):
         return content.digest
 
 
-def _fresh(value: Any) -> Any:
+def _fresh(value: object) -> Any:
     """Return what stands for a text, or for bytes, and is never the same object."""
     if type(value) is str:
         return value.encode("utf-8", "surrogatepass")
     return value.hex() if type(value) is bytes else None
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: object) -> list[Any]:
     cls: Any = type(value)
     return [_class_name(cls), *_parts_of_class(cls)(value)]
 
@@ -225,7 +225,7 @@ def _parts_of_class(cls: type) -> Parts:
     return _figure if hasattr(cls, "savefig") else _instance
 
 
-def reduced(value: Any) -> Any:
+def reduced(value: object) -> Any:
     """Return what pickle makes a value of: a function, its arguments, the state, and the items."""
     cls: Any = type(value)
     # Once Dask is imported, the table pickles all errors otherwise: with their tracebacks.
@@ -261,7 +261,7 @@ def _instance(value: Any) -> Iterator[Any]:
             yield assigned
 
 
-def _canonical_state(value: Any, state: Any) -> Any:
+def _canonical_state(value: object, state: object) -> Any:
     """Return the attributes in the order of their names, without what only spares a computation.
 
     Which fields of a pydantic model were set is no content either. Of another state than the
@@ -316,7 +316,7 @@ def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
     return {n: state[n] for n in names if repr(attempt(computed, n)[0]) != repr(state[n])}
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
+def attributes_of(value: object) -> dict[str, Any]:
     """Return the attributes of an object, in slots too, without what cached properties hold."""
     state = object.__getstate__(value)
     parts = state if type(state) is tuple else (state,)
@@ -335,7 +335,7 @@ def pickled_by(cls: Any) -> Any:
     return next(base for base in cls.__mro__ if not _HOOKS.isdisjoint(vars(base)))
 
 
-def _left_out(value: Any, cls: Any, state: Any) -> dict[str, Any]:
+def _left_out(value: object, cls: object, state: object) -> dict[str, Any]:
     """Return the attributes that a class of its own accord does not pickle, as far as readable."""
     # What is left out, such as a parent, may lead back to the value: it is read once.
     if pickled_by(cls) is object or getattr(_reading, "left_out", False):
@@ -352,7 +352,7 @@ def _left_out(value: Any, cls: Any, state: Any) -> dict[str, Any]:
         _reading.left_out = False
 
 
-def beside(value: Any) -> dict[str, Any]:
+def beside(value: object) -> dict[str, Any]:
     """Return the attributes that a value has beside what an installed base of its class pickles."""
     cls: Any = type(value)
     attributes = dict[str, Any]()
@@ -509,7 +509,7 @@ def assigned_names(cls: type) -> frozenset[str]:
     return frozenset(s.argval for s in steps if s.opname in ("STORE_ATTR", "DELETE_ATTR"))
 
 
-def functions_in(member: Any) -> Iterator[Any]:
+def functions_in(member: object) -> Iterator[Any]:
     """Yield the functions behind a member of a class, such as a method or a property."""
     for name in ("__func__", "fget", "fset", "func"):
         inner = getattr(member, name, None) if isinstance(member, WRAPPERS) else None

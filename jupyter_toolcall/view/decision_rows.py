@@ -31,7 +31,7 @@ NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "emai
 
 
 def origin_rows(
-    view: BranchView, call: CallRecord, arguments: Mapping[str, Any]
+    view: BranchView, call: CallRecord, arguments: Mapping[str, object]
 ) -> Iterator[OriginRow]:
     """Yield where the arguments came from with which a call would run."""
     origins = view.cursor.context.origins(view.state, call, arguments)
@@ -81,7 +81,7 @@ def _origin_text(view: BranchView, origin: ArgumentOrigin) -> str:
     return joined("; ", [text, *(_origin_text(view, part) for part in origin.also[:2])])
 
 
-def _warning(name: str, value: Any, origin: ArgumentOrigin) -> str:
+def _warning(name: str, value: object, origin: ArgumentOrigin) -> str:
     noun = NOUNS.get(name) or (t("text") if isinstance(value, str) else t("value"))
     source = origin.tool or t("others")
     return t("This %1 comes from %2. Nobody has checked it.", noun, source)
@@ -92,7 +92,7 @@ def _in_prompts(origin: ArgumentOrigin) -> str:
     return t("It is in your prompt too.") if stands else t("It is not in your prompts.")
 
 
-def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:
+def _passage(call: CallRecord, value: object) -> tuple[str, ...]:
     """Return the passage of a result in which a text stands as it is; nothing where it does not."""
     data = call.error if call.status == "failed" else call.structure or call.data
     text = data if isinstance(data, str) else readable_json(data)

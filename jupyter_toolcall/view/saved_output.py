@@ -41,7 +41,7 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     return {MIME: saved, **context.hide(shown)}
 
 
-def row_texts(tables: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+def row_texts(tables: Mapping[str, Sequence[object]]) -> dict[str, list[str]]:
     """Return tables with each row as a JSON text."""
     return {name: json_texts(table) for name, table in tables.items()}
 
