@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
@@ -203,7 +203,7 @@ def _compared_row(key: str, objects: ObjectPair, sides: tuple[RowSide, RowSide])
     return replace(row, parts=(*row.parts, *rows))
 
 
-def _value(name: str, side: RowSide) -> Any:
+def _value(name: str, side: RowSide) -> object:
     """Return the value of an object, None where it is not in this kernel."""
     state, values = side.cursor.state, side.cursor.context.values
     return values.by_digest.get(state.objects[name].digest) if name else None

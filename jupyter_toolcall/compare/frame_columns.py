@@ -313,9 +313,9 @@ class _Missing:
 _NONE = _Missing()
 
 
-def _field(key: str, row: Mapping[str, object]) -> Any:
+def _field(key: str, row: Mapping[str, object]) -> object:
     return row.get(key, _NONE)
 
 
-def _itself(cell: object) -> Any:
+def _itself(cell: object) -> object:
     return cell

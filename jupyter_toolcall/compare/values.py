@@ -83,7 +83,7 @@ def _plain(left: Any, right: Any) -> Difference:
     return _described(left, right)
 
 
-def _parts(left: object, right: object) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+def _parts(left: object, right: object) -> tuple[Mapping[str, object], Mapping[str, object]] | None:
     """Return two values of parts as parts by name; None where they have none in common."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         if max(len(left), len(right)) > FIELDS:

@@ -73,7 +73,7 @@ def fork_name(state: State) -> str:
     return f"fork after call {count}" if count else "fork before call 1"
 
 
-def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping[str, Any]:
+def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping[str, object]:
     """Return the arguments of a call on the older branch, which continues with entry `first`.
 
     The arguments of a started call hold the tool's defaults, as those of an edit do.
@@ -85,7 +85,7 @@ def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping
     return call.proposed if other is None else other.asked
 
 
-def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, Any]:
+def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, object]:
     """Return the defaults that an edit recorded and the person did not change.
 
     The older branch has no record of them where its call never started.

@@ -61,7 +61,9 @@ def json_data(value: object) -> Any:
     return json.loads(_PLAIN.encode(value))
 
 
-def mapped(data: object, kind: type, change: Callable[..., object], *, keys: bool = False) -> Any:
+def mapped(
+    data: object, kind: type, change: Callable[..., object], *, keys: bool = False
+) -> object:
     """Return JSON data with what `change` returns in place of each part of a kind, such as `str`.
 
     With `keys` the keys of objects are such parts too.
@@ -91,7 +93,7 @@ def nested(data: object, keys: bool = False) -> Iterator[Any]:
         yield from nested(part, keys)
 
 
-def exact_data(value: object) -> Any:
+def exact_data(value: object) -> object:
     """Return JSON data in a form that a browser reads without changing it.
 
     JavaScript rounds large integers, reads 1.0 as 1 and -0.0 as 0, and Jupyter sends no half of
@@ -116,7 +118,7 @@ def exact_data(value: object) -> Any:
     return value
 
 
-def from_exact(data: object) -> Any:
+def from_exact(data: object) -> object:
     """Return the JSON data that `exact_data`, or a panel, wrote.
 
     Raises ValueError for a mark whose text is no JSON.
@@ -155,7 +157,7 @@ def changed_fields(value: object, write: Callable[[Any], object] | None = None) 
     }
 
 
-def wire_value(item: object) -> Any:
+def wire_value(item: object) -> object:
     """Return the value of a row's field as a panel gets it; a mapping holds JSON data by name."""
     if isinstance(item, Mapping):
         return {name: exact_data(part) for name, part in item.items()}
@@ -181,14 +183,14 @@ def parsed_texts(items: Iterable[object]) -> list[Any]:
     return [_parsed(item) for item in items]
 
 
-def _parsed(item: object) -> Any:
+def _parsed(item: object) -> object:
     if isinstance(item, str):
         with suppress(ValueError, RecursionError):
             return json.loads(item)
     return item
 
 
-def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+def field_defaults(cls: Any) -> tuple[tuple[str, object], ...]:
     """Return the names and the defaults of the fields of a dataclass, or of a record.
 
     Raises TypeError for other classes.

@@ -32,7 +32,7 @@ class FrozenDict(dict[str, Any]):
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
-    def __deepcopy__(self, memo: object) -> Any:
+    def __deepcopy__(self, memo: object) -> object:
         return copied(self)
 
 
@@ -46,7 +46,7 @@ class FrozenList(list[Any]):
     def __reduce__(self) -> Any:
         return list, (list(self),)
 
-    def __deepcopy__(self, memo: object) -> Any:
+    def __deepcopy__(self, memo: object) -> object:
         return copied(self)
 
 
@@ -132,7 +132,7 @@ class LazyDict(Mapping[str, Any]):
         data: FrozenDict = frozen(self._compute())
         return data
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return self._data[key]
 
     def __iter__(self) -> Iterator[str]:

@@ -211,7 +211,7 @@ class Secrets:
         marked = self._replace(data, unlike_texts)
         return marked, tuple(sorted(used))
 
-    def _replace(self, data: object, name: Callable[[str], str]) -> Any:
+    def _replace(self, data: object, name: Callable[[str], str]) -> object:
         pattern, keys = self._pattern, self._keys
         assert pattern is not None
 

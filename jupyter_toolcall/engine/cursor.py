@@ -301,7 +301,7 @@ class Cursor:
             self._shown[call.id] = call, shown
         return shown
 
-    def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
+    def arguments_to_run(self, call: CallRecord) -> Mapping[str, object]:
         """Return the arguments that an open call would run with, or else was asked for with."""
         ready = self.runnable(call, self.state)
         return call.asked if ready is None else ready.arguments

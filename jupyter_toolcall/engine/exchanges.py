@@ -76,7 +76,7 @@ def _answered(cursor: Cursor, entry: Entry) -> Request:
     return replace(request, messages=tuple(sent.messages[:-1]), news=entry.event.news)
 
 
-def _body(cursor: Cursor, request: Request) -> Any:
+def _body(cursor: Cursor, request: Request) -> object:
     """Return the provider's own JSON of a request, None for a model that has none."""
     body = getattr(cursor.context.model, "body", None)
     return None if body is None else body(request)

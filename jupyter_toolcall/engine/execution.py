@@ -155,7 +155,7 @@ class ToolExecution:
             end.result.compute_again = lambda: self._compute_again(ref)
         return outcome
 
-    def _compute_again(self, ref: events.Made) -> Any:
+    def _compute_again(self, ref: events.Made) -> object:
         """Run the call again for an object that is lost. Raises Lost where that fails.
 
         Its tool is read-only, so nobody is asked, as in a replay. The new value must have the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Replied, ended_call
@@ -188,7 +187,7 @@ def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
     return (), ()
 
 
-def _turn(entry: Entry) -> Any:
+def _turn(entry: Entry) -> object:
     """Return a prompt by its text, or a reply by the ids of its calls; None for another entry."""
     match entry.event:
         case Asked(text, again=times_asked):

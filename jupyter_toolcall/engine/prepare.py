@@ -258,7 +258,7 @@ class NamedData:
         filled: Mapping[str, object],
         values: Mapping[str, object],
         asked: Mapping[str, object],
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, object]:
         """Return the arguments that the tool runs with, as the model asked for them: with names.
 
         Arguments:
@@ -281,7 +281,7 @@ class NamedData:
 NO_DATA = NamedData()
 
 
-def data_of(value: object) -> Any:
+def data_of(value: object) -> object:
     """Return the data that a named value stands for. Raises CallError where it cannot be read."""
     return value.text() if isinstance(value, StandsForText) else private(value)[0]
 

@@ -118,7 +118,7 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     return Cursor(cursor.context, head)
 
 
-def transform(cursor: Cursor, obj: object, instruction: str) -> Any:
+def transform(cursor: Cursor, obj: object, instruction: str) -> object:
     """Ask the model to transform an object; return its result, a value of the same type.
 
     The object is a value or a name; a new value becomes an input. Plain data goes to the model as
@@ -183,7 +183,7 @@ def _demand_turn(cursor: Cursor) -> None:
     leave_question(cursor)
 
 
-def _answered(cursor: Cursor, asked: _Question) -> Any:
+def _answered(cursor: Cursor, asked: _Question) -> object:
     if not checked_text(asked.words, "the instruction").strip():
         raise UsageError("the instruction is empty; say what is to be done, or answered")
     if SAVE in cursor.context.toolbox:
@@ -230,7 +230,7 @@ def _about(question: Cursor, asked: _Question) -> tuple[str, str]:
     return name, f"\n\n{name} holds {context.content_text(value)}" if is_readable else ""
 
 
-def _result(cursor: Cursor, in_words: bool) -> Any:
+def _result(cursor: Cursor, in_words: bool) -> object:
     """Return what was saved, or answered `in_words`."""
     state = cursor.state
     if state.open:
@@ -246,7 +246,7 @@ def _result(cursor: Cursor, in_words: bool) -> Any:
     return answers[0]
 
 
-def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
+def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[object]:
     """Yield the replies to the latest prompt that fit the output, as values, the latest first."""
     values, state = cursor.context.values, cursor.state
     for entry in reversed(cursor.context.journal.path(cursor.head)):

@@ -70,7 +70,7 @@ class RecordedResults:
             case Interrupted(ran):
                 raise KeyboardInterrupt if ran else NotBegun
 
-    def _with_objects(self, many: Many, tool: Tool) -> Any:
+    def _with_objects(self, many: Many, tool: Tool) -> object:
         objects = [ref for ref in many.objects if not ref.changed]
         if not many.paths:
             return [self._value(ref, None, tool) for ref in objects]
@@ -109,7 +109,7 @@ def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox
         def run(**values: object) -> Any:
             return results.next(tool)
 
-        def resume(state: object, responses: object, values: object) -> Any:
+        def resume(state: object, responses: object, values: object) -> object:
             return results.next(tool)
 
         return replace(tool, function=run, resume=resume, current=None)

@@ -120,7 +120,7 @@ class ValueStore(Protocol):
 class _ValuesByDigest(dict[str, Any]):
     """Values by digest. One that stays on a cluster is fetched when it is read."""
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         value = super().__getitem__(name)
         if type(value) is RemoteValue:
             value = self[name] = value.fetch()
@@ -298,7 +298,7 @@ class SessionValues:
             if name in outputs
         }
 
-    def _output(self, output: Output, saved: Any, state: State) -> Any:
+    def _output(self, output: Output, saved: Any, state: State) -> object:
         """Return what was saved as an output: a copy of the object, or the data as its type."""
         if not is_data(output):
             return self.copy_of(saved, state)
@@ -308,7 +308,7 @@ class SessionValues:
         except CallError:
             return self.saved_data(saved, state)
 
-    def read_output(self, output: Output, saved: object, state: State) -> Any:
+    def read_output(self, output: Output, saved: object, state: State) -> object:
         """Return data as the type of an output. Raises CallError where it does not fit, Absent."""
         data = self.saved_data(saved, state)
         annotation = answer_type(output.kind, self.answers, self.kinds)
@@ -370,7 +370,7 @@ class SessionValues:
         self.by_digest[name] = value
         return True
 
-    def _load(self, name: str) -> Any:
+    def _load(self, name: str) -> object:
         """Return a stored value; MISSING if there is none, or no verified entry names it."""
         if self.value_store is None:
             return MISSING

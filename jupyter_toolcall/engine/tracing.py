@@ -54,7 +54,7 @@ class Tracing(SessionHooks):
         with _span("execute_tool", call.tool.name, {**called, **asked}) as note:
             yield lambda outcome: note(self._outcome_attributes(outcome))
 
-    def _outcome_attributes(self, outcome: Outcome) -> Mapping[str, Any]:
+    def _outcome_attributes(self, outcome: Outcome) -> Mapping[str, object]:
         match outcome:
             case Data(data):
                 return self._content("gen_ai.tool.call.result", data)
@@ -64,7 +64,7 @@ class Tracing(SessionHooks):
                 return {"error.type": "interrupted"}
         return {}
 
-    def _content(self, name: str, value: object) -> Mapping[str, Any]:
+    def _content(self, name: str, value: object) -> Mapping[str, object]:
         """Return a text of a model or a tool as an attribute; {} unless the switch asks for it."""
         is_captured = os.environ.get(SWITCH, "").lower() in (
             "true",
@@ -101,7 +101,7 @@ def _open_span(
         yield note
 
 
-def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
+def _reply_attributes(reply: Reply | None) -> Mapping[str, object]:
     if reply is None:
         return {}
     reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}

@@ -173,7 +173,7 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
     return ""
 
 
-def _content(entry: Entry) -> Any:
+def _content(entry: Entry) -> object:
     """Return an event as JSON, without which rule let a call run: it ran the same without."""
     event = entry.event
     return to_json(replace(event, rule="") if isinstance(event, Started) else event)

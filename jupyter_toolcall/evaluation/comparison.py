@@ -229,7 +229,7 @@ class ResultsFolder:
         (self.path / PLOT).write_text(plot, encoding="utf-8")
 
 
-def _read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _read(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the runs of a file; a partly written line, which a kill leaves, is cut off."""
     if not path.exists():
         return

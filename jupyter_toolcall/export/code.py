@@ -403,7 +403,7 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
         yield {name: held[name] for name in getattr(signature, "parameters", ()) if name in held}
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
+def _default(field: dataclasses.Field[Any]) -> object:
     """Return what a field is where it is left out; each time a new list."""
     factory: Any = field.default_factory
     return factory() if factory in (list, dict, set, tuple) else field.default

@@ -105,7 +105,7 @@ class LiveSession:
         """
         lent = dict[int, tuple[str, Any]]()
 
-        def lend(name: str, types: tuple[type, ...]) -> Any:
+        def lend(name: str, types: tuple[type, ...]) -> object:
             value = self._value_or_other(self.cursor.state.resolve(name))
             lent.setdefault(id(value), (name, value))
             return value
@@ -123,7 +123,7 @@ class LiveSession:
                 return tool.check(replace(data, plain=plain).with_values(arguments), lend)
         return tool.check(replace(data, plain=data.readings[-1]).with_values(arguments), lend)
 
-    def _value_or_other(self, ref: Made) -> Any:
+    def _value_or_other(self, ref: Made) -> object:
         try:
             return self.cursor.context.values.value(ref)
         except Absent:

@@ -96,7 +96,7 @@ class NotebookExtension:
 
     def subcommand(
         self, command: str, words: list[str], name: str, variables: Mapping[str, object]
-    ) -> Any:
+    ) -> object:
         """Carry out one of the subcommands on the session of a name, "" for the last one.
 
         The text below `%%toolchat SUBCOMMAND` is the last word. Returns a session that went on,

@@ -77,7 +77,7 @@ def _show_map(sessions: object) -> bool:
     return True
 
 
-def _with_our_help(kernel_help: Callable[..., object]) -> Callable[..., Any]:
+def _with_our_help(kernel_help: Callable[..., object]) -> Callable[..., object]:
     """Return what answers Shift-Tab: our help in our cells, the kernel's own elsewhere."""
 
     def do_inspect(code: str, cursor_pos: int, *arguments: object, **named: object) -> Any:
@@ -185,7 +185,7 @@ def settings_of(shell: Any) -> ToolChat:
     return settings
 
 
-def _stricter(name: str, current: Any, other: Any) -> Any:
+def _stricter(name: str, current: Any, other: Any) -> object:
     """Return the stricter of two values of a setting that a project's file can only tighten.
 
     These are the settings that decide what runs unasked, for how long, and what a model is sent.
@@ -256,7 +256,7 @@ def _checked_settings(settings: ToolChat, table: Mapping[str, object]) -> dict[s
     return {name: getattr(checked, name) for name in of_file}
 
 
-def project_settings(folder: Path) -> Mapping[str, Any]:
+def project_settings(folder: Path) -> Mapping[str, object]:
     """Return `[tool.jupyter-toolcall]` of the nearest pyproject.toml; {} where there is none.
 
     A file in a folder above only tightens it, so that a file below takes nothing of that away.
@@ -275,7 +275,7 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
     return merged
 
 
-def _project_table(folder: Path) -> Mapping[str, Any] | None:
+def _project_table(folder: Path) -> Mapping[str, object] | None:
     """Return the table of a folder's pyproject.toml; None where there is no such file."""
     try:
         text = (folder / "pyproject.toml").read_text(encoding="utf-8-sig")

@@ -236,7 +236,7 @@ class Notebook:
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
         return self._carry_out(words)
 
-    def _carry_out(self, words: list[str]) -> Any:
+    def _carry_out(self, words: list[str]) -> object:
         self.cells.reopen_journals()
         try:
             result = carry_out(words, self.cells, self.settings.settings(), self.shell.user_ns)
@@ -303,7 +303,7 @@ def allows_input(shell: object) -> bool:
     return bool(cell_message(shell).get("content", {}).get("allow_stdin", False))
 
 
-def display_output(data: Mapping[str, object], keeps: bool = False) -> Any:
+def display_output(data: Mapping[str, object], keeps: bool = False) -> object:
     """Display a bundle in the cell; with `keeps`, return what updates it later."""
     return display(dict(data), raw=True, **({"display_id": True} if keeps else {}))
 

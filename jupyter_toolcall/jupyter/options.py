@@ -368,7 +368,7 @@ def _executor(name: str, variables: Variables) -> Executor | None:
     return executor_named(variables.get(name, name), "--executor", (*NAMES, *held))
 
 
-def _variable(name: str, variables: Variables, option: str) -> Any:
+def _variable(name: str, variables: Variables, option: str) -> object:
     """Return a variable's value. Raises UsageError, which names the nearest."""
     # A method of a variable is named too.
     first, *attributes = name.split(".")
@@ -385,7 +385,7 @@ def toolbox_for_cell(options: Options, variables: Variables, folder: Path) -> To
     return Toolbox(*(_tool_source(name, variables, folder, options) for name in options.tools))
 
 
-def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> Any:
+def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> object:
     """Return what a toolbox takes: a toolset by its name, or what a variable holds. A definition
     that is held as data is read. Raises UsageError."""
     sharing = check_sharing(options.share, options.withhold)
@@ -437,7 +437,7 @@ def _scheme(name: str, variables: Variables) -> str | Scheme:
     return scheme_named(variables[name])
 
 
-def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
+def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> object:
     """Return the type of an output: a class that a variable holds, or is in it, or a scalar."""
     first, *attributes = kind.split(".")
     held = variables.get(first)

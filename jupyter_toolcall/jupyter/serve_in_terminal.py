@@ -201,7 +201,7 @@ class Terminal:
         return None
 
 
-def _json(text: str, default: object) -> Any:
+def _json(text: str, default: object) -> object:
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError:

@@ -77,7 +77,7 @@ class OpenAI(ProviderClient):
     def _body(self, request: Request) -> Json:
         return wire.body(request, self.model, usage=self.usage, options=self.options)
 
-    def _sdk(self) -> tuple[Any, type[Exception]]:
+    def _sdk(self) -> tuple[object, type[Exception]]:
         try:
             import openai
         except ImportError:

@@ -320,7 +320,7 @@ def redacting(environment: Mapping[str, str]) -> Hide:
     def without_headers(data: Mapping[str, object]) -> Json:
         return {key: header_value(key, item) for key, item in data.items()}
 
-    def header_value(name: str, item: object) -> Any:
+    def header_value(name: str, item: object) -> object:
         secret = isinstance(item, str) and len(item) >= LEAST and _HEADER.fullmatch(name)
         return HIDDEN if secret else mapped(item, Mapping, without_headers)
 

@@ -129,7 +129,7 @@ def _text(leaf: object) -> str:
     return unicodedata.normalize("NFC", str(leaf))
 
 
-def _leaves(data: object, names: frozenset[str] = frozenset()) -> Iterator[Any]:
+def _leaves(data: object, names: frozenset[str] = frozenset()) -> Iterator[object]:
     """Yield the values in JSON data, and the keys that are not in `names`."""
     for part in nested(data):
         if isinstance(part, Mapping):

@@ -163,7 +163,7 @@ def server_results(path: Path) -> int:
     return sum(isinstance(event, Finished) for event in _server_events(path))
 
 
-def _restored(ref: Made, record: object, tool: Tool) -> Any:
+def _restored(ref: Made, record: object, tool: Tool) -> object:
     """Return an object that a server returned. Raises CallError where the notebook has no value."""
     value = restored_resource(record, tool.group) if ref.kind == RESOURCE else None
     if value is None:

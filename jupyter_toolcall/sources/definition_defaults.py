@@ -85,7 +85,7 @@ class Template:
         return "".join(texts)
 
 
-def lookup(data: object, name: str) -> Any:
+def lookup(data: object, name: str) -> object:
     """Return what is at a name, with dots for what is inside; MISSING where nothing is.
 
     A key that has the dots in its own name comes first.

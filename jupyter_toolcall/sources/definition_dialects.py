@@ -56,7 +56,7 @@ def mapped_schema(schema: object, change: Callable[[Schema], Schema]) -> Any:
     return {key: _mapped_part(key, part, change) for key, part in change(schema).items()}
 
 
-def _mapped_part(key: str, part: object, change: Callable[[Schema], Schema]) -> Any:
+def _mapped_part(key: str, part: object, change: Callable[[Schema], Schema]) -> object:
     if key in _MAPS and isinstance(part, Mapping):
         return {name: mapped_schema(inner, change) for name, inner in part.items()}
     if key in _LISTS and isinstance(part, list):
@@ -289,7 +289,7 @@ def _members(schema: object, root: Schema, refs: tuple[str, ...]) -> Members:
     return properties, required, [tuple(names) for _, names, _ in choices]
 
 
-def at_pointer(root: object, pointer: str) -> Iterator[Any]:
+def at_pointer(root: object, pointer: str) -> Iterator[object]:
     """Yield what a JSON pointer leads to, if anything."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     part = at_path(root, tuple(steps))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from ..core.digests import encode
@@ -41,7 +40,7 @@ def call_endpoint(
     arguments: Mapping[str, object],
     hosts: tuple[str, ...],
     secret_headers: SecretHeaders,
-) -> Any:
+) -> object:
     """Return what an endpoint answers: JSON as data, text as text.
 
     Raises CallError for an argument that fits no path, for a host that is not allowed, for
@@ -111,7 +110,7 @@ def _status_line(response: Response) -> str:
     return f"{response.status}{phrase}{': ' if quoted else ''}{quoted}"
 
 
-def _content(response: Response) -> Any:
+def _content(response: Response) -> object:
     if not response.body:
         return None
     kind = response.media_type

@@ -149,7 +149,7 @@ def _read_function(data: object, form: Form, required: tuple[str, ...], note: No
 # -- JSON ---------------------------------------------------------------------------------
 
 
-def loaded(source: Any) -> Any:
+def loaded(source: Any) -> object:
     """Return plain JSON data of our own, whatever it is given as. Raises DefinitionError."""
     where = "the definition"
     source = source.removeprefix("\ufeff") if isinstance(source, str) else source
@@ -173,7 +173,7 @@ def loaded(source: Any) -> Any:
     return check_depth(data, where)
 
 
-def check_depth(data: object, where: str) -> Any:
+def check_depth(data: object, where: str) -> object:
     """Return JSON data. Raises DefinitionError if it is nested too deep."""
     if is_too_deep(data):
         raise DefinitionError(_too_deep(where))

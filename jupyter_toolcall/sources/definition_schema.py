@@ -179,7 +179,7 @@ class _InPlace:
             self._counts[id(schema)] = 1 + sum(map(self._count, self._children(schema)))
         return self._counts[id(schema)]
 
-    def _children(self, schema: dict[str, Any]) -> Iterator[Any]:
+    def _children(self, schema: dict[str, Any]) -> Iterator[object]:
         """Yield the schemas that check the same value as this one."""
         for word, part in schema.items():
             if word in ("$ref", "$dynamicRef") and isinstance(part, str):
@@ -191,7 +191,7 @@ class _InPlace:
             elif word in ("not", "if", "then", "else"):
                 yield part
 
-    def _targets(self, ref: str) -> Iterator[Any]:
+    def _targets(self, ref: str) -> Iterator[object]:
         """Yield all schemas that a reference may lead to; with `$id` these can be several."""
         address, _, fragment = ref.partition("#")
         if fragment and not fragment.startswith("/"):
@@ -318,7 +318,9 @@ class ArgumentChecker:
         return arguments
 
 
-def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], Any, list[str]]]:
+def _type_errors(
+    error: ValidationError,
+) -> Iterator[tuple[tuple[str | int, ...], object, list[str]]]:
     """Yield the place, the value and the types of each wrong type, in choices too."""
     if error.kind.name == "type":
         yield tuple(error.instance_path), error.instance, error.kind.as_dict()["types"]
@@ -327,7 +329,7 @@ def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...]
             yield from _type_errors(inner)
 
 
-def _spelled(value: object, types: list[str]) -> Any:
+def _spelled(value: object, types: list[str]) -> object:
     """Return what a text spells in JSON, or the text of a number, as one of the types.
 
     The value itself where it spells none of them.

@@ -189,7 +189,7 @@ def _maker(
 
     def send(
         endpoint: Endpoint, arguments: Mapping[str, object], variables: Mapping[str, object]
-    ) -> Any:
+    ) -> object:
         return call_endpoint(endpoint, arguments, hosts, secrets)
 
     def tool_of(definition: Definition, action: object) -> Tool:
@@ -465,14 +465,14 @@ def _read_variables(variables: object) -> dict[str, Any]:
     return named
 
 
-def _plain_value(value: object, where: str) -> Any:
+def _plain_value(value: object, where: str) -> object:
     """Return a variable as JSON data. Raises DefinitionError for a secret, too."""
     secret = DefinitionError(
         f"{where}: this is a secret, and a call's arguments are shown and saved; "
         "let the server that is called know it, or write a function that holds it"
     )
 
-    def refuse(part: object) -> Any:
+    def refuse(part: object) -> object:
         raise secret if isinstance(part, SecretStr | SecretBytes) else TypeError
 
     try:

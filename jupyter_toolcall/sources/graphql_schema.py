@@ -95,7 +95,7 @@ def expected_type(element: Element) -> str:
     return str(element.extensions.get("expectedType", ""))
 
 
-def read_literal(text: Any) -> Any:
+def read_literal(text: Any) -> object:
     """Return the value of a GraphQL literal as JSON data; a value of an enum is a text.
 
     Raises ValueError for what is no literal, and for a number that JSON does not have.

@@ -117,7 +117,7 @@ def _connection(
     return source, Server(to.send), to.shown
 
 
-def _asked_schema(send: Send, address: str) -> Any:
+def _asked_schema(send: Send, address: str) -> object:
     """Return a server's introspection result, with the directives where it lists them."""
     try:
         data = send(gql.introspection_query(""), {}).data

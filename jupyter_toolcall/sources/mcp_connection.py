@@ -390,7 +390,7 @@ class Connection:
         await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
         return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
 
-    async def _elicit(self, context: object, parameters: object) -> Any:
+    async def _elicit(self, context: object, parameters: object) -> object:
         """Return the person's response to a question of a server of 2025."""
         if not self._running:
             return mcp_sdk.elicit_result(InputResponse("cancel"))

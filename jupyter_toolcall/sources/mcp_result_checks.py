@@ -34,7 +34,7 @@ def readable_schema(schema: Json) -> dict[str, Any]:
     return cast(dict[str, Any], mapped_schema(current_schema(schema), _without_foreign_pattern))
 
 
-def _without_foreign_pattern(schema: Mapping[str, object]) -> Mapping[str, Any]:
+def _without_foreign_pattern(schema: Mapping[str, object]) -> Mapping[str, object]:
     is_foreign = "pattern" in schema and not is_pattern(str(schema["pattern"]))
     return {k: v for k, v in schema.items() if k != "pattern"} if is_foreign else schema
 

@@ -237,7 +237,7 @@ def named_servers(folder: Path, settings: Mapping[str, object]) -> dict[str, Nam
     return servers
 
 
-def _file_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
+def _file_entries(folder: Path) -> Iterator[tuple[str, object, str]]:
     pyproject = _read(folder / "pyproject.toml", tomllib.loads)
     table = _mapping(_mapping(_mapping(pyproject, "tool"), "jupyter-toolcall"), "mcp")
     yield from ((name, entry, "pyproject.toml") for name, entry in table.items())
@@ -247,12 +247,12 @@ def _file_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
     yield from ((name, entry, ".mcp.json") for name, entry in servers.items())
 
 
-def _mapping(data: object, key: str) -> Mapping[str, Any]:
+def _mapping(data: object, key: str) -> Mapping[str, object]:
     inner = data.get(key) if isinstance(data, Mapping) else None
     return inner if isinstance(inner, Mapping) else {}
 
 
-def _read(path: Path, parse: Callable[[str], object]) -> Any:
+def _read(path: Path, parse: Callable[[str], object]) -> object:
     try:
         data = path.read_bytes()
         # Windows writes a mark in front, or UTF-16.
@@ -267,7 +267,7 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
-def _parse_json(text: str) -> Any:
+def _parse_json(text: str) -> object:
     """Return JSON data that may have comments and commas at the end, as editors allow them."""
     for dropped in (_COMMENT, _LAST_COMMA):
         text = dropped.sub(lambda match: match[1] or "", text)

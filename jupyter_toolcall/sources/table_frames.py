@@ -314,7 +314,7 @@ HUGE = ("HUGEINT", "UHUGEINT")
 """Integers that Arrow does not have: DuckDB would round the sums that it hands over."""
 
 
-def first_rows(table: Any, count: int) -> Any:
+def first_rows(table: Any, count: int) -> object:
     """Return the first rows of a table whose rows are elsewhere, as a table in this kernel.
 
     For 0 rows nothing is computed.

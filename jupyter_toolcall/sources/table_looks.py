@@ -296,7 +296,7 @@ def figure_class() -> type:
     return type("Figure", (base,), attributes)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "Figure":
         return figure_class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

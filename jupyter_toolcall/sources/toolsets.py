@@ -221,7 +221,7 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
     return FileToolset(chosen)
 
 
-def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
+def toolset_function(name: str, folder: Path) -> Callable[..., object] | None:
     """Return the function behind a tool of a toolset, by the tool's name; None for any other name.
 
     `folder` is that of the toolset `files`.
@@ -234,7 +234,7 @@ def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
     return None
 
 
-def with_sharing(source: object, sharing: Sharing, written: bool) -> Any:
+def with_sharing(source: object, sharing: Sharing, written: bool) -> object:
     """Return a source of tools in which tables are shared as a cell says.
 
     A mode that is `written` in the cell replaces one that was chosen in Python; a setting of the

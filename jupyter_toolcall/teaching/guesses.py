@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..core.digests import digest, encode
 from ..core.errors import Absent, CallError, NotYourTurn
@@ -272,7 +271,7 @@ def _is_same(before: Cursor, call: Call, arguments: Mapping[str, object]) -> boo
     return any(digest("same", first) == digest("same", second) for first, second in pairs)
 
 
-def _meaning(before: Cursor, name: str, arguments: Mapping[str, object]) -> Mapping[str, Any]:
+def _meaning(before: Cursor, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
     """Return what a call's arguments mean: completed by the scheme, as the tool takes them.
 
     Arguments that could not run mean themselves.

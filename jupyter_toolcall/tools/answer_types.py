@@ -70,7 +70,7 @@ def type_text(annotation: object) -> str:
 # -- from a text ----------------------------------------------------------------------------
 
 
-def type_from_text(text: str, names: Mapping[str, object]) -> Any:
+def type_from_text(text: str, names: Mapping[str, object]) -> object:
     """Return the type that a text such as `list[Person]` names; None if it names no type.
 
     `names` are the classes that the text may use, and modules that have such classes.
@@ -112,7 +112,7 @@ def _part(node: ast.expr, names: Mapping[str, object]) -> Any:
 # -- the value of an answer -----------------------------------------------------------------
 
 
-def answer_type(kind: str, answers: Mapping[str, object], classes: Mapping[type, str]) -> Any:
+def answer_type(kind: str, answers: Mapping[str, object], classes: Mapping[type, str]) -> object:
     """Return the type that a text names; `Any` if this kernel does not have its classes.
 
     `answers` are the types of this session, by their texts.
@@ -161,12 +161,12 @@ def _checker(annotation: object, kinds: Kinds) -> Any:
 
 
 @functools.lru_cache(256)
-def _cached_checker(annotation: object, kinds: tuple[tuple[type, str], ...]) -> Any:
+def _cached_checker(annotation: object, kinds: tuple[tuple[type, str], ...]) -> object:
     fields = {"result": saved_type(annotation, dict(kinds))}
     return argument_check("save", *arguments_adapter("save", fields))
 
 
-def json_answer(annotation: object, value: object) -> Any:
+def json_answer(annotation: object, value: object) -> object:
     """Return a scalar coerced to its type: 13 for "13". What does not fit stays as it is."""
     if annotation not in SCALARS.values():
         return value

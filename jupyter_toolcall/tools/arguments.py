@@ -61,7 +61,7 @@ def parse_arguments(text: str) -> dict[str, Any]:
     return arguments
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str) -> object:
     """Return the data in a JSON text. Raises ValueError, which says what is wrong."""
     try:
         data = json.loads(
@@ -80,7 +80,7 @@ def parse_json(text: str) -> Any:
     return data
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"the arguments hold {name}, which is not JSON")
 
 
@@ -189,7 +189,7 @@ def _plain(value: object, path: str, depth: int, objects: ObjectNames) -> Any:
     return _plain(data, path, depth + 1, objects)
 
 
-def _with_names(value: object, objects: ObjectNames) -> Any:
+def _with_names(value: object, objects: ObjectNames) -> object:
     structure = structure_of(value, objects.kind, leaf_kind)
     if structure.unnamed:
         raise ValueError("it holds too many objects")
@@ -260,7 +260,7 @@ class _Schema(GenerateJsonSchema):
         limits = {"enum": sums} if most < 64 else {"minimum": 0, "maximum": most}
         return {"title": flags.__name__, "type": "integer", **limits, "description": about}
 
-    def encode_default(self, dft: object) -> Any:
+    def encode_default(self, dft: object) -> object:
         """Return a default as JSON data. Raises PydanticSerializationError."""
         try:
             data = super().encode_default(dft)
@@ -386,7 +386,7 @@ def unknown_argument(name: str, names: Collection[str]) -> str:
     return f"there is no such argument; {existing}.{nearest(name, names)}".rstrip(".")
 
 
-def resolve_receiver(kind: str, name: object, types: tuple[type, ...], resolve: Resolve) -> Any:
+def resolve_receiver(kind: str, name: object, types: tuple[type, ...], resolve: Resolve) -> object:
     """Return the object that a method works on. Raises CallError."""
     if name is None:
         raise CallError(f"{kind}: there is no {kind} yet; make one first")

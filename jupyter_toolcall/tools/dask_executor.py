@@ -89,7 +89,7 @@ def dask_at(address: str) -> DaskExecutor:
     )
 
 
-def _client(of: object) -> Any:
+def _client(of: object) -> object:
     from distributed import Client
 
     # The client that a person's own collections use by default stays as it is.
@@ -243,7 +243,7 @@ class DaskExecutor(Executor):
             call.worker, call.claim = result.worker, result.claim
             call.end(self._with_remote(result.end, result.kept) if result.kept else result.end)
 
-    def _with_remote(self, end: Any, kept: KeptResult) -> Any:
+    def _with_remote(self, end: Any, kept: KeptResult) -> object:
         """Return an end whose result stays on its worker."""
         from distributed import Future
 

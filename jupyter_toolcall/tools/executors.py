@@ -30,14 +30,14 @@ from .dask_executor import (
 class DaskClient(Protocol):
     """A `distributed.Client`."""
 
-    def get_executor(self, **options: Any) -> Any:
+    def get_executor(self, **options: Any) -> object:
         """Return its executor."""
 
 
 class EngineClient(Protocol):
     """An `ipyparallel.Client`."""
 
-    def load_balanced_view(self, targets: object = None) -> Any:
+    def load_balanced_view(self, targets: object = None) -> object:
         """Return a view of its engines."""
 
 

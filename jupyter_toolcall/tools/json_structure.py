@@ -127,14 +127,14 @@ class _Reading:
             kind = self.leaf_kind(value)
         return value if kind is None else self._object(HeldObject(value, kind, path, access))
 
-    def _object(self, held: HeldObject) -> Any:
+    def _object(self, held: HeldObject) -> object:
         if len(self.structure.objects) < MOST_OBJECTS:
             self.structure.objects.append(held)
             return None
         self.structure.unnamed[held.kind] += 1
         return _LEFT_OUT
 
-    def _items(self, value: Any, path: Path, access: Access) -> Any:
+    def _items(self, value: Any, path: Path, access: Access) -> object:
         unordered = isinstance(value, (Set, ValuesView, IteratorItems))
         # pydantic converts no views.
         value = value if isinstance(value, (list, tuple, set, frozenset)) else [*value]
@@ -148,7 +148,7 @@ class _Reading:
             return value
         return [item for item in items if item is not _LEFT_OUT]
 
-    def _mapping(self, value: Mapping[Any, object], path: Path, access: Access) -> Any:
+    def _mapping(self, value: Mapping[Any, object], path: Path, access: Access) -> object:
         value = value if isinstance(value, dict) else dict(value)
         if self.plain.issuperset(map(type, value.values())) and {*map(type, value)} <= {str}:
             return value
@@ -159,7 +159,7 @@ class _Reading:
         ]
         return _changed(value, parts)
 
-    def _record(self, value: object, path: Path, access: Access) -> Any:
+    def _record(self, value: object, path: Path, access: Access) -> object:
         if isinstance(value, RootModel) and not self._is_object(value.root):
             return self._root(value, path, access)
         parts = [
@@ -172,7 +172,7 @@ class _Reading:
         has_parts = isinstance(value, (Mapping, BaseModel)) or is_listed(value) or _is_record(value)
         return bool(self.object_kind(value) or (not has_parts and self.leaf_kind(value)))
 
-    def _root(self, value: RootModel[Any], path: Path, access: Access) -> Any:
+    def _root(self, value: RootModel[Any], path: Path, access: Access) -> object:
         """Read a model that JSON has as its root alone: only Python takes a step to that."""
         first, at = len(self.structure.objects), len(path)
         part = self.part(value.root, path, access)
@@ -182,7 +182,7 @@ class _Reading:
         return value if part is value.root else part
 
 
-def _changed(value: object, parts: list[tuple[str, Any, Any]]) -> Any:
+def _changed(value: object, parts: list[tuple[str, Any, Any]]) -> object:
     """Return the parts of a container by their keys; the container itself where none changed."""
     same_keys = not isinstance(value, Mapping) or [key for key, _, _ in parts] == [*value]
     if same_keys and not isinstance(value, tuple) and all(new is item for _, new, item in parts):
@@ -250,7 +250,7 @@ def bytes_text(value: bytes | bytearray | memoryview) -> str:
     return f"{size:,} byte{'' if size == 1 else 's'}: {shown}"
 
 
-def library_scalar(value: object) -> Any:
+def library_scalar(value: object) -> object:
     """Return a scalar, or a small array or index, of a table library as plain values.
 
     A missing value is None. NOT_A_SCALAR for any other value.
@@ -261,7 +261,7 @@ def library_scalar(value: object) -> Any:
     return NOT_A_SCALAR
 
 
-def _pandas_scalar(value: Any, cls: type) -> Any:
+def _pandas_scalar(value: Any, cls: type) -> object:
     match cls.__name__:
         case "NaTType" | "NAType":
             return None
@@ -286,7 +286,7 @@ def _is_plain(item: Any) -> bool:
     return all(map(_is_plain, item)) if is_list else isinstance(item, (*_PLAIN, date, timedelta))
 
 
-def _numpy_scalar(value: Any, cls: type) -> Any:
+def _numpy_scalar(value: Any, cls: type) -> object:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     # What another package derives from an array means more than its numbers.
     if not kind or type(value).__name__ != cls.__name__ or cls.__name__ == "MaskedArray":
@@ -301,7 +301,7 @@ def _numpy_scalar(value: Any, cls: type) -> Any:
     return bytes_text(plain) if isinstance(plain, bytes) else without_objects(plain)
 
 
-def _times(value: Any) -> Any:
+def _times(value: Any) -> object:
     """Return times as texts, since their resolution may be finer than Python's; NaT is None."""
     if getattr(value, "shape", ()):
         return [_times(item) for item in value]
@@ -311,7 +311,7 @@ def _times(value: Any) -> Any:
     return text if value.dtype.kind == "M" else value.astype("timedelta64[us]").item()
 
 
-def _arrow_scalar(value: Any, cls: type) -> Any:
+def _arrow_scalar(value: Any, cls: type) -> object:
     return without_objects(value.as_py()) if hasattr(cls, "as_py") else NOT_A_SCALAR
 
 

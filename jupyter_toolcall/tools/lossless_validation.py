@@ -99,12 +99,12 @@ def _checked(node: object, config: Mapping[str, object], is_root: bool = False) 
 
 def _with_check(
     add: Callable[..., object], check: Callable[..., object], node: dict[str, Any]
-) -> Any:
+) -> object:
     # What refers to the schema gets the checked one.
     return add(check, node, ref=node.pop("ref", None))
 
 
-def _lossless(value: object, read: Callable[[Any], object]) -> Any:
+def _lossless(value: object, read: Callable[[Any], object]) -> object:
     """Return a value as it is. Raises ValidationError if a part of it would be lost."""
     try:
         read(value)
@@ -119,19 +119,19 @@ def _lossless(value: object, read: Callable[[Any], object]) -> Any:
     return value
 
 
-def _no_number(value: object) -> Any:
+def _no_number(value: object) -> object:
     """Return a value as it is. Raises an error for a number, which a strict time does not take."""
     if isinstance(value, (int, float)):
         raise PydanticCustomError("time_type", "input should be a text, such as 2030-12-31")
     return value
 
 
-def _tuples(value: object) -> Any:
+def _tuples(value: object) -> object:
     """Return the tuple that a list in JSON stands for."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def _member_of(expected: Sequence[object]) -> Callable[[Any], Any]:
+def _member_of(expected: Sequence[object]) -> Callable[[Any], object]:
     """Return a function from a value in JSON to the choice of a Literal, maybe an enum's member."""
     plain = {choice: choice.value if isinstance(choice, Enum) else choice for choice in expected}
     listed = {"expected": " or ".join(map(repr, plain.values()))}
@@ -235,7 +235,7 @@ def _is_present(value: Any, path: Path) -> bool:
 # -- dicts, sets and JSON texts -------------------------------------------------------------
 
 
-def _uncollided(value: Any, read: Callable[[Any], Any]) -> Any:
+def _uncollided(value: Any, read: Callable[[Any], Any]) -> object:
     """Return a dict or a set that was read. Raises ValidationError if keys or items became one."""
     result = read(value)
     if not isinstance(value, Collection) or len(result) == len(value):
@@ -272,7 +272,7 @@ def _collision(other: str) -> PydanticCustomError:
     return PydanticCustomError("collision", text, {"other": other})
 
 
-def _unique(value: object) -> Any:
+def _unique(value: object) -> object:
     """Return a JSON text as it is. Raises an error if an object in it has a key twice."""
     if isinstance(value, (str, bytes, bytearray)):
         try:

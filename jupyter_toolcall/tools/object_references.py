@@ -155,7 +155,7 @@ _Seek = Callable[[Schema, Path, str], str | None]
 
 def _walk(
     schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...] = ()
-) -> Any:
+) -> object:
     """`read` are the definitions that this value was held to: a choice may lead back to itself."""
     if not isinstance(value, (str, list, dict)):
         return value
@@ -193,7 +193,7 @@ def _has_parts(schema: Schema, kind: str, *keys: str) -> bool:
 
 def _branches(
     schema: Schema, value: object, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...]
-) -> Any:
+) -> object:
     """Return the value as the first branch with a name reads it: no name is replaced twice."""
     names: list[str] = []
 

@@ -75,7 +75,7 @@ def annotation_types(function: Callable[..., object], title: str, kinds: Kinds) 
     return hints
 
 
-def annotation_type(function: object, name: str, classes: Iterable[type]) -> Any:
+def annotation_type(function: object, name: str, classes: Iterable[type]) -> object:
     """Return the type that one annotation of a function stands for. Raises NameError, and others.
 
     The classes are known by their names, besides what the function itself can name.
@@ -111,7 +111,7 @@ def returned_type(annotations: Mapping[str, object], kinds: Kinds) -> str:
     return (kinds.get(cls) or kind_name(cls)) if is_created else ""
 
 
-def classes_in(annotation: object) -> Iterator[Any]:
+def classes_in(annotation: object) -> Iterator[object]:
     """Yield the classes that an annotation is made of."""
     if get_origin(annotation) is Literal:
         return
@@ -249,7 +249,7 @@ Value: Any = _alias(
 _OPEN = {object: Value, Any: Value, list: list[Value], dict: dict[str, Value]}
 
 
-def _open_type(annotation: object) -> Any:
+def _open_type(annotation: object) -> object:
     # An annotation may have no hash.
     return next((opened for cls, opened in _OPEN.items() if annotation is cls), None)
 
@@ -262,7 +262,7 @@ def saved_type(annotation: object, kinds: Kinds) -> Any:
     return by_object_name(annotation, {**kinds, object: ""})
 
 
-def by_object_name(annotation: Any, kinds: Kinds) -> Any:
+def by_object_name(annotation: Any, kinds: Kinds) -> object:
     """Return an annotation in which objects are given by name, at any depth.
 
     What is open (`Any`, `object`, `list`, `dict`) takes any object.
@@ -290,7 +290,7 @@ def by_object_name(annotation: Any, kinds: Kinds) -> Any:
     return _class_by_object_name(annotation, kinds) if isinstance(annotation, type) else annotation
 
 
-def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
+def _class_by_object_name(cls: type, kinds: Kinds) -> object:
     fitting = _subtypes(cls, kinds)
     if fitting and cls is not object:
         named = Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
@@ -324,7 +324,7 @@ def receiver_types(cls: type, kinds: Kinds) -> tuple[type, ...]:
     return tuple(dict.fromkeys((cls, *_subtypes(cls, kinds))))
 
 
-def _by_fields(cls: type, kinds: Kinds) -> Any:
+def _by_fields(cls: type, kinds: Kinds) -> object:
     """Return a type that is validated field by field, and results in the class."""
     fields = {name: by_object_name(hint, kinds) for name, hint in fields_of(cls).items()}
     if issubclass(cls, BaseModel):
@@ -346,7 +346,7 @@ def _is_named_tuple(cls: object) -> bool:
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_field_defaults")
 
 
-def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
+def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> object:
     """Return a type that takes a list, as pydantic does, and results in the class."""
     named: Any = namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())  # type: ignore[misc]
     named.__annotations__ = dict(fields)
@@ -356,7 +356,7 @@ def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
     ]
 
 
-def _as_class(model: object, cls: type[BaseModel]) -> Any:
+def _as_class(model: object, cls: type[BaseModel]) -> object:
     """Return a model that took objects by name as one of its own class."""
     # A frozen model refuses to be changed.
     object.__setattr__(model, "__class__", cls)

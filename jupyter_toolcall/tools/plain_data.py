@@ -58,7 +58,7 @@ def short_texts(data: object) -> Any:
     return mapped(data, str, lambda text: cut(text, SHORTENED))
 
 
-def _jsonable(value: object, nan_is_null: bool = False) -> tuple[Any, str]:
+def _jsonable(value: object, nan_is_null: bool = False) -> tuple[object, str]:
     """Return a value as JSON data, and as JSON text. Raises what its own methods raise."""
     plain = to_jsonable_python(without_objects(value), fallback=_plain)
     data = well_formed(plain)

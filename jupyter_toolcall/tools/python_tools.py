@@ -189,7 +189,7 @@ def _documentation(docstring: str) -> tuple[str, dict[str, str]]:
 
 def _argument_type(
     parameter: Parameter, annotations: Mapping[str, object], kinds: Kinds, title: str
-) -> Any:
+) -> object:
     """Return the type of a parameter's argument: a list for `*args`, an object for `**kwargs`.
 
     Raises DefinitionError if it has no type.
@@ -216,7 +216,7 @@ def _argument_type(
     return annotation
 
 
-def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> Any:
+def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> object:
     """Return a parameter as a field of a schema, with the default and notes that pydantic reads."""
     annotation, note = _described(annotation), notes.get(parameter.name)
     has_field = any(isinstance(part, FieldInfo) for part in _annotated_parts(annotation))
@@ -240,11 +240,11 @@ def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> A
     return NotRequired[annotation] if field and not field.is_required() else annotation
 
 
-def _annotated_parts(annotation: object) -> tuple[Any, ...]:
+def _annotated_parts(annotation: object) -> tuple[object, ...]:
     return get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
 
 
-def _described(annotation: object) -> Any:
+def _described(annotation: object) -> object:
     """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
     first, *notes = _annotated_parts(annotation)
     fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
@@ -290,7 +290,7 @@ def _has_default(parameter: Parameter) -> bool:
 
 def _call_by_position(
     function: Callable[..., object], /, *receiver: object, **values: object
-) -> Any:
+) -> object:
     """Call a function with some values by position, as its parameters are; `*args` is a list."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()][len(receiver) :]
@@ -377,7 +377,7 @@ def _has_data(cls: type, name: str) -> bool:
     return value is not None and data and not isinstance(value, (staticmethod, classmethod))
 
 
-def _methods(cls: type) -> Iterator[tuple[str, Any]]:
+def _methods(cls: type) -> Iterator[tuple[str, object]]:
     """Yield the public methods of a class and its bases, the newest definition of each."""
     names: set[str] = set()
     for base in cls.__mro__:

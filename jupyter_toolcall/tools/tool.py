@@ -226,7 +226,7 @@ class Tool(ToolDefinition):
         return tuple(dict.fromkeys(kinds_in(parameters_schema(self))))
 
     @property
-    def other_code(self) -> Mapping[str, Callable[..., Any]]:
+    def other_code(self) -> Mapping[str, Callable[..., object]]:
         """What runs beside its function, and so is part of its version, by role."""
         functions = {"resume": self.resume, "its check": self.validator}
         origin = self.origin or Origin(self.function)
@@ -479,7 +479,7 @@ def tool(
     return mark if function is None else mark(function)
 
 
-def _copied(function: Callable[..., object]) -> Callable[..., Any]:
+def _copied(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that does the same, and has attributes of its own."""
     if not isinstance(function, FunctionType):
         return functools.partial(function) if isinstance(function, functools.partial) else function

@@ -98,7 +98,7 @@ def _result(
     first: tuple[object, ...],
     arguments: Mapping[str, object],
     kinds: Kinds,
-) -> tuple[Any, str]:
+) -> tuple[object, str]:
     try:
         result, description = described(lambda: invoke(function, first, arguments))
         cls = type(result)

@@ -208,7 +208,7 @@ class Toolbox:
         return f"<Toolbox of {len(self)} tools: {', '.join(list(self.names)[:8])}>"
 
 
-def _flat(sources: Iterable[object]) -> Iterator[Any]:
+def _flat(sources: Iterable[object]) -> Iterator[object]:
     """Yield the sources in lists and toolboxes, and the toolboxes themselves."""
     for source in sources:
         match source:

@@ -149,7 +149,7 @@ class _Digester(pickle.Pickler):
         contents[id(value)] = value, content
         return content
 
-    def persistent_id(self, value: Any) -> Any:
+    def persistent_id(self, value: Any) -> object:
         """Return what is written in place of a value; None for a scalar or a built-in container."""
         cls: Any = type(value)
         if cls in _SCALARS:
@@ -179,7 +179,7 @@ class _Digester(pickle.Pickler):
         return content.digest
 
 
-def _fresh(value: object) -> Any:
+def _fresh(value: object) -> object:
     """Return what stands for a text, or for bytes, and is never the same object."""
     if type(value) is str:
         return value.encode("utf-8", "surrogatepass")
@@ -330,7 +330,7 @@ _reading = threading.local()
 
 
 @functools.lru_cache(4096)
-def pickled_by(cls: Any) -> Any:
+def pickled_by(cls: Any) -> object:
     """Return the class, or the base of it, that says how its values are pickled."""
     return next(base for base in cls.__mro__ if not _HOOKS.isdisjoint(vars(base)))
 
@@ -367,7 +367,7 @@ def beside(value: object) -> dict[str, Any]:
     return attributes
 
 
-def _figure(value: Any) -> Iterator[Any]:
+def _figure(value: Any) -> Iterator[object]:
     """A figure is its image, and what its parts hold: its pickle holds counters, and differs."""
     buffer = io.BytesIO()
     value.savefig(buffer, format="png", metadata={"Software": None})
@@ -381,7 +381,7 @@ _OF_ARTISTS = [f"get_{name}" for name in ("gid", "url", "visible", "picker")]
 _OF_ARTISTS += [f"get_{name}" for name in ("xydata", "array", "offsets", "text", "xy")]
 
 
-def _member(value: Any) -> Iterator[Any]:
+def _member(value: Any) -> Iterator[object]:
     """A member of an enum is its name, and what its class gave it, which may change."""
     yield from (value._name_, value._value_)
     for name, part in sorted(vars(value).items()):
@@ -389,7 +389,7 @@ def _member(value: Any) -> Iterator[Any]:
             yield from (name, part)
 
 
-def _artist(value: Any) -> Iterator[Any]:
+def _artist(value: Any) -> Iterator[object]:
     """A part of a figure, such as its axes, is the figure and which part of it."""
     if value.figure is None:
         yield from _instance(value)
@@ -421,7 +421,7 @@ def _is_installed(file: str) -> bool:
     return os.path.realpath(file).startswith(tuple(folders))
 
 
-def _function(function: Any) -> Iterable[Any]:
+def _function(function: Any) -> Iterable[object]:
     """A function is its code, its defaults and what it closes over; an installed one its name."""
     module, name = function.__module__ or "builtins", function.__qualname__
     if not is_local(module):
@@ -434,13 +434,13 @@ def _function(function: Any) -> Iterable[Any]:
     return (name, *state, function.__closure__, function.__dict__)
 
 
-def _built_in_function(function: Any) -> Iterable[Any]:
+def _built_in_function(function: Any) -> Iterable[object]:
     if isinstance(function.__self__, (types.ModuleType, type(None))):
         return (f"{function.__module__}.{function.__qualname__}",)
     return (function.__self__, function.__name__)
 
 
-def _code(code: types.CodeType) -> Iterable[Any]:
+def _code(code: types.CodeType) -> Iterable[object]:
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     names = code.co_names, code.co_varnames, code.co_freevars
     # Of equal instructions the table says which of them a `try` holds.
@@ -451,7 +451,7 @@ def _cell(cell: types.CellType) -> Iterable[Any]:
     return [attempt(getattr, cell, "cell_contents")[0]] if cell != types.CellType() else ()
 
 
-def _class(cls: Any) -> Iterable[Any]:
+def _class(cls: Any) -> Iterable[object]:
     """A class is its attributes and its bases; one of an installed package its name."""
     name = _class_name(cls)
     return (name, cls.__bases__, _members(cls)) if is_local(cls.__module__) else (name,)
@@ -523,7 +523,7 @@ def _hash(data: memoryview) -> bytes:
     return (hashlib.sha256(data) if len(data) < _LONG else blake3(data)).digest()
 
 
-def _buffer(value: Any) -> Iterable[Any]:
+def _buffer(value: Any) -> Iterable[object]:
     view = memoryview(value)
     return view.format, [*(view.shape or ())], view.tobytes()
 
@@ -546,7 +546,7 @@ _BUILT_IN: dict[type, Parts] = {
 # -- arrays and tables of libraries ---------------------------------------------------------
 
 
-def _array(value: Any) -> Iterator[Any]:
+def _array(value: Any) -> Iterator[object]:
     yield value.dtype.str, repr(value.dtype), dict(value.dtype.metadata or ()), [*value.shape]
     # The attributes that a subclass adds, such as a unit.
     yield getattr(value, "__dict__", None) or {}
@@ -557,31 +557,31 @@ def _array(value: Any) -> Iterator[Any]:
         yield value.tolist()
 
 
-def _frame(value: Any) -> Iterator[Any]:
+def _frame(value: Any) -> Iterator[object]:
     metadata = {name: getattr(value, name, None) for name in value._metadata}
     yield from (value.columns, value.index, dict(value.attrs), metadata)
     yield bool(value.flags.allows_duplicate_labels)
     yield [value.iloc[:, n].array for n in range(value.shape[1])]
 
 
-def _series(value: Any) -> Iterable[Any]:
+def _series(value: Any) -> Iterable[object]:
     flags = bool(value.flags.allows_duplicate_labels)
     metadata = {name: getattr(value, name, None) for name in value._metadata}
     return value.name, value.index, value.array, dict(value.attrs), metadata, flags
 
 
-def _index(value: Any) -> Iterable[Any]:
+def _index(value: Any) -> Iterable[object]:
     if value.nlevels > 1:
         return [*value.names], [value.get_level_values(n).array for n in range(value.nlevels)]
     return value.name, value.array, str(getattr(value, "freq", None))
 
 
-def _column(value: Any) -> Iterable[Any]:
+def _column(value: Any) -> Iterable[object]:
     plain = value.dtype.kind in "biufc" and not value.isna().any()
     return str(value.dtype), value.to_numpy() if plain else value.to_numpy(dtype=object).tolist()
 
 
-def _texts(value: Any) -> Iterable[Any]:
+def _texts(value: Any) -> Iterable[object]:
     """A column of texts: which are missing, how long the others are, and all of them in a row.
 
     These are the same from Arrow, which has them at hand, as from Python's texts.
@@ -610,7 +610,7 @@ def _source(backend: Any) -> Iterable[str]:
     return (source,)
 
 
-def _arrow(value: Any) -> Iterator[Any]:
+def _arrow(value: Any) -> Iterator[object]:
     """A table of Arrow is its rows, in however many pieces of whatever memory they lie."""
     arrow = sys.modules["pyarrow"]
     is_table = hasattr(value, "schema")
@@ -622,7 +622,7 @@ def _arrow(value: Any) -> Iterator[Any]:
     yield stream.getvalue().to_pybytes()
 
 
-def _polars(value: Any) -> Iterator[Any]:
+def _polars(value: Any) -> Iterator[object]:
     """A table of polars is its rows: new ones have no marks of what was computed of them."""
     is_table = hasattr(value, "get_columns")
     order = None if is_table else sys.modules["polars"].int_range(len(value), eager=True)

@@ -57,7 +57,7 @@ def reprs_with_printers(printers: Mapping[str, object]) -> Shows:
     return lambda value: {**reprs(value), **dict(_printed(value, printers))}
 
 
-def _printed(value: object, printers: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
+def _printed(value: object, printers: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for mime in METHODS:
         # There is no printer for this type, or what a person registered raises.
         printer = attempt(methodcaller("lookup", value), printers.get(mime))[0]
@@ -66,7 +66,7 @@ def _printed(value: object, printers: Mapping[str, object]) -> Iterator[tuple[st
             yield mime, data
 
 
-def _content(method: object) -> Any:
+def _content(method: object) -> object:
     """Return what a method returns, None if that cannot be shown."""
     # A value's own methods may raise anything; a picture is never worth a failed step.
     data = attempt(method)[0] if callable(method) else None
@@ -136,7 +136,7 @@ def _is_pillow(value: object) -> bool:
     return hasattr(value, "thumbnail") and hasattr(value, "save")
 
 
-def _pillow(data: bytes) -> Any:
+def _pillow(data: bytes) -> object:
     from PIL import Image
 
     return Image.open(io.BytesIO(data))

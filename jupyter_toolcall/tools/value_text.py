@@ -36,7 +36,7 @@ class StandsForText(ABC):
     def text_label(self) -> str:
         """Return a short label for the text, which a model reads; the text itself is not read."""
 
-    def preview_value(self) -> Any:
+    def preview_value(self) -> object:
         """Return the value that a large preview of the object shows."""
         return self.text()
 

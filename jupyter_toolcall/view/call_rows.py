@@ -318,7 +318,7 @@ def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
     return QuestionRow(key, message, form, values, url, urlsplit(url).netloc)
 
 
-def _with_hint(part: object) -> Any:
+def _with_hint(part: object) -> object:
     """Return the schema of a field with its title and its format in the description."""
     if not isinstance(part, Mapping):
         return part

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 from ..compare.comparison_rows import PartRow, difference_row
 from ..compare.values import difference
@@ -158,7 +157,7 @@ def asked_reason(view: BranchView, call: CallRecord) -> str:
     return joined(" ", [name, _origin_text(view, origin)])
 
 
-def _decision_meta(cursor: Cursor, call: CallRecord) -> Mapping[str, Any]:
+def _decision_meta(cursor: Cursor, call: CallRecord) -> Mapping[str, object]:
     return cursor.context.journal[call.decision_entry].meta if call.decision_entry else {}
 
 
