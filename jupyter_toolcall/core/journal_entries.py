@@ -17,7 +17,7 @@ import msgspec
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Opened, Replied, Started, from_json, to_json
-from .recorded_data import NOTHING, DataRecord, Record
+from .recorded_data import NOTHING, DataRecord, JsonObject, Record
 
 VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -48,7 +48,7 @@ class Entry(DataRecord, frozen=True):
     id: str
     parent: str | None
     event: Event
-    meta: Mapping[str, Any] = NOTHING
+    meta: JsonObject = NOTHING
     verified: bool = True
     """Whether this user's computer wrote it. Any other entry cannot let a call run."""
 
@@ -137,7 +137,7 @@ def line(data: Mapping[str, object], seal: Seal | None = None, previous: str | N
 
 def read(
     text: str, seal: Seal | None, previous: str | None = None, *, is_first: bool = False
-) -> tuple[Mapping[str, Any], bool]:
+) -> tuple[JsonObject, bool]:
     """Return the data of a line, and whether this computer sealed it.
 
     `previous` is the entry of the line before: the parent of a line that names none.
@@ -181,7 +181,7 @@ def demand_format(version: object) -> None:
         raise UnknownFormat(f"the journal has format {version}, and {reads}; {remedy}")
 
 
-def entry(data: Mapping[str, Any], verified: bool) -> Entry:
+def entry(data: JsonObject, verified: bool) -> Entry:
     """Return the entry of a line. Raises one of BROKEN where its id is not its digest.
 
     The id of a verified entry is not computed again: its seal covers it.

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from .digests import json_line
 from .interface_text import on_wire
-from .recorded_data import Record
+from .recorded_data import JsonDict, Record
 
 MARK = "$json"
 """The only key of a mark, which stands for the JSON text under it: {"$json": "1.0"} is 1.0.
@@ -46,7 +46,7 @@ def no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> JsonDict:
     """Return a JSON object from its pairs. Raises ValueError for a key that is there twice."""
     data = dict(pairs)
     if len(data) < len(pairs):
@@ -141,7 +141,7 @@ def _is_mark(data: Mapping[str, object]) -> bool:
     return len(data) == 1 and isinstance(data.get(MARK), str)
 
 
-def changed_fields(value: object, write: Callable[[Any], object] | None = None) -> dict[str, Any]:
+def changed_fields(value: object, write: Callable[[Any], object] | None = None) -> JsonDict:
     """Return the fields of a dataclass that have not their defaults, or the items of a mapping.
 
     Each is as `write` returns it: as a panel gets it, if it is not named.

@@ -9,11 +9,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
 
+JsonObject: TypeAlias = Mapping[str, Any]
+"""JSON data by name, such as arguments, a schema, or the meta of an entry."""
+JsonDict: TypeAlias = dict[str, Any]
+"""The same as a dict of its owner, who may change it."""
 T = TypeVar("T")
 Class = TypeVar("Class", bound=type)
 _UNCHANGING = frozenset((str, int, float, bool, type(None)))

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 from .errors import Absent
 from .events import Decided, Event, from_json, to_json
 from .json_data import at_path, mapped, nested, replaced_at
+from .recorded_data import JsonDict
 
 LEAST = 8
 """The fewest characters of a known secret, such as a header's value: shorter ones are in words."""
@@ -328,7 +329,7 @@ def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
     """Return an event with markers in place of secrets; one without secrets as it is."""
     if not secrets.occur(event):
         return event
-    data: dict[str, Any] = to_json(event)
+    data: JsonDict = to_json(event)
     names = _MARKED.get(data["type"], ())
     if isinstance(event, Decided) and event.round:
         # The tool gets the values of a response.

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
@@ -25,7 +24,7 @@ from ..core.events import (
 )
 from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonObject, replace
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at
@@ -213,7 +212,7 @@ def edit_event(
 
 def _marked(
     cursor: Cursor, call: CallRecord, arguments: Mapping[str, object]
-) -> tuple[Mapping[str, Any], Keys]:
+) -> tuple[JsonObject, Keys]:
     """Return a person's arguments with markers in place of secrets, and the keys of the markers.
 
     A marker that the call has still stands for its secret. Any other marker is plain text, so
@@ -357,7 +356,7 @@ def _is_over(entry: Entry, ended: Collection[str]) -> bool:
     return call_id_of(entry.event) in {"", *ended}
 
 
-def _kept(entry: Entry) -> Mapping[str, Any]:
+def _kept(entry: Entry) -> JsonObject:
     """Return the meta of an entry that a person vouches for."""
     meta = {key: value for key, value in entry.meta.items() if key != "may_have_run"}
     if isinstance(entry.event, Replied):

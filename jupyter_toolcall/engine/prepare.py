@@ -16,7 +16,7 @@ from ..core.digests import digest
 from ..core.errors import CallError
 from ..core.events import Made, Producer, Uses
 from ..core.json_data import replaced_at
-from ..core.recorded_data import copied, replace
+from ..core.recorded_data import JsonDict, JsonObject, copied, replace
 from ..core.secrets import MissingSecret, Secrets
 from ..core.state import State
 from ..schemes.scheme import Scheme, completed
@@ -158,7 +158,7 @@ def _filled(
     asked: Mapping[str, object],
     variables: Mapping[str, object],
     named: NamedData,
-) -> Mapping[str, Any]:
+) -> JsonObject:
     """Return the arguments with defaults filled in; a person's edit has all of them already."""
     filled = named.with_values(asked) if named.plain else asked
     if call.edited or tool.fill is unchanged:
@@ -247,7 +247,7 @@ class NamedData:
         """What produced each value, by argument."""
         return {".".join(path): ref.producer for path, (_, ref) in self.objects.items()}
 
-    def with_values(self, arguments: Mapping[str, object]) -> dict[str, Any]:
+    def with_values(self, arguments: Mapping[str, object]) -> JsonDict:
         """Return arguments with each value in place of its name."""
         for path, value in self.plain.items():
             arguments = replaced_at(arguments, path, value)

@@ -12,7 +12,7 @@ from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError, checked_text
 from ..core.events import Asked, Finished, Interrupted, Made, Output, Replied
 from ..core.interrupts import Hold, attempt
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, replace
 from ..core.state import NAME, kind_in
 from ..core.state_fold import state_at
 from ..tools.answer_types import SCALARS
@@ -213,7 +213,7 @@ def _open_question(question: Cursor, asked: _Question) -> None:
     if named is not None and named.producer not in question.state.by_producer:
         inputs = (*inputs, (named.producer.input, named))
     event = replace(opened, inputs=inputs, outputs=outputs, question=number)
-    meta: dict[str, Any] = {QUESTION: asked.words}
+    meta: JsonDict = {QUESTION: asked.words}
     question.write(event, **meta)
 
 

@@ -4,7 +4,7 @@ server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..core.errors import CallError
@@ -22,7 +22,7 @@ from ..core.events import (
     Unknown,
 )
 from ..core.json_data import at_path, replaced_at
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonObject, replace
 from ..tools.running_tool import InputRequest, InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -93,7 +93,7 @@ def _outcomes(events: Iterable[Event]) -> Iterator[tuple[str, Outcome]]:
                 yield tools[call_id], outcome
 
 
-def _request(data: Mapping[str, Any]) -> InputRequest:
+def _request(data: JsonObject) -> InputRequest:
     return InputRequest(data["message"], data.get("schema", {}), data.get("url", ""))
 
 

@@ -18,7 +18,7 @@ from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import replaced_at
 from ..core.recorded_calls import CallIndex, instance_version
-from ..core.recorded_data import NOTHING, DataRecord, recorded
+from ..core.recorded_data import NOTHING, DataRecord, JsonDict, JsonObject, recorded
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.text import nearest
@@ -48,7 +48,7 @@ ALTERED = t("changed after it was made")
 class ToolInputs:
     """What a tool gets: arguments and session variables."""
 
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     variables: Mapping[str, Any]
     plain: Mapping[Path, Any] = field(default_factory=dict)
     """The plain data that the arguments name, by the path of the name."""
@@ -72,7 +72,7 @@ class PreparedCall(DataRecord, frozen=True, gc=True):
 
     tool: Tool
     call_id: str
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     uses: Uses
     approval_digest: str
     instance_digest: str = ""
@@ -165,7 +165,7 @@ class SessionValues:
     altered: set[str] = field(default_factory=set)
     """The values that are not as they were made, by digest: a tool changed a part of them that
     their copies share."""
-    previews: dict[str, Any] = field(default_factory=dict)
+    previews: JsonDict = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
     differences: dict[tuple[str, str], Any] = field(default_factory=dict)
     """How values differ, by the digests of both, kept by those who compare them."""
@@ -324,7 +324,7 @@ class SessionValues:
 
     def with_plain_data(self, value: object, state: State) -> Any:
         """Return a value with plain data in place of its names, such as `str#1`. Raises Absent."""
-        data: Mapping[str, Any] = {RESULT: value}
+        data: JsonObject = {RESULT: value}
         for path, name in named_paths({}, data, fits_plain(state.plain)).items():
             data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
         return data[RESULT]

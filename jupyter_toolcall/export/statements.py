@@ -18,6 +18,7 @@ from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.json_data import at_path
+from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
@@ -65,8 +66,8 @@ Named = Callable[[str], Code | None]
 
 
 def by_schema(
-    schema: Mapping[str, Any],
-    arguments: Mapping[str, Any],
+    schema: JsonObject,
+    arguments: JsonObject,
     objects: Mapping[str, str],
     object_code: Callable[[str], Code],
     named: Named = lambda name: None,
@@ -80,12 +81,12 @@ def by_schema(
 class _Wording:
     """How the values of one call are written; a place is their way, such as `order.0.item`."""
 
-    defs: Mapping[str, Any]
+    defs: JsonObject
     objects: Mapping[str, str]
     object_code: Callable[[str], Code]
     named: Named
 
-    def fields(self, part: Any, value: Mapping[str, Any], at: str) -> dict[str, Code]:
+    def fields(self, part: Any, value: JsonObject, at: str) -> dict[str, Code]:
         named, others = part.get("properties", {}), part.get("additionalProperties", {})
         return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
 
@@ -110,7 +111,7 @@ class _Wording:
                 return record((Code(quoted(key)), code) for key, code in fields.items())
         return written(value)
 
-    def _resolved(self, part: Any, value: Any) -> tuple[Mapping[str, Any], Code | None]:
+    def _resolved(self, part: Any, value: Any) -> tuple[JsonObject, Code | None]:
         """Return what a schema says of a value, and the class of which it makes it one."""
         cls = None
         # In a file that was changed, a definition may refer to itself.

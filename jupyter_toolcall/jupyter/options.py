@@ -20,7 +20,7 @@ from ..core.errors import UsageError
 from ..core.events import MAX_RESULT, Opened
 from ..core.interrupts import attempt
 from ..core.journal import Journal
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, JsonObject, replace
 from ..core.secrets import hiding, is_named_secret
 from ..core.text import nearest
 from ..engine.cursor import SessionContext
@@ -90,11 +90,11 @@ class Options:
     help: bool = False
     written: frozenset[str] = frozenset()
     """The names of the options that the line has."""
-    mcp_servers: Mapping[str, Any] = field(default_factory=dict)
+    mcp_servers: JsonObject = field(default_factory=dict)
     """The servers of `%config ToolChat.mcp_servers`, by the name behind `-t mcp:`."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: JsonObject = field(default_factory=dict)
     """The values of the options that extensions added, by name."""
 
     @property
@@ -284,7 +284,7 @@ def merged_options(before: Options, now: Options) -> Options:
 
     Tools, inputs and outputs come to those that there are; all else takes their place.
     """
-    changes: dict[str, Any] = {name: getattr(now, name) for name in now.written & SET_UP}
+    changes: JsonDict = {name: getattr(now, name) for name in now.written & SET_UP}
     if {"model", "replay"} & now.written:
         # Who answers is one of the two, and another one's replies are not to be recorded.
         changes |= {"model": now.model, "replay": now.replay, "record": now.record}

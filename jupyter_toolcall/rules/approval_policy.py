@@ -24,7 +24,7 @@ from ..core.errors import UsageError, checked_function, checked_text
 from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.json_data import mapped
-from ..core.recorded_data import copied
+from ..core.recorded_data import JsonObject, copied
 from ..core.state import NAME
 from ..core.text import nearest, visible_text
 from ..sources.definition_schema import condition, schema_validator
@@ -35,7 +35,7 @@ Verdict = Literal["approve", "reject", "ask"]
 VERDICTS = get_args(Verdict)
 Answer = tuple[Verdict, str]
 """A verdict, and one sentence that says why."""
-Test = Callable[[Tool, Mapping[str, Any], Origins], Answer | None]
+Test = Callable[[Tool, JsonObject, Origins], Answer | None]
 """Returns the answer of a rule for a call, None where the rule does not fit."""
 By = Literal["policy", "rule", "person"]
 Scope = Literal["", "session", "notebook", "computer"]
@@ -52,7 +52,7 @@ class Judgement(NamedTuple):
     """Who decides: the policy, a rule that the person added, or the person by a breakpoint."""
 
 
-Policy = Callable[[Tool, Mapping[str, Any]], Answer | Judgement]
+Policy = Callable[[Tool, JsonObject], Answer | Judgement]
 LABELS = ("prompt", "person", "object", "result", "default", "model", "untrusted")
 """The kinds of origins, and what is not trusted, by which a rule judges arguments."""
 MOST_SOURCE = 20_000
@@ -111,7 +111,7 @@ class Rule:
 
     tool: str
     decision: Literal["run", "ask", "refuse"]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: JsonObject = field(default_factory=dict)
     reason: str = ""
     origins: Sequence[str] | None = None
     until: str = ""

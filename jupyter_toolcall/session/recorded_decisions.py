@@ -24,6 +24,7 @@ from ..core.events import (
     Unknown,
     ended_call,
 )
+from ..core.recorded_data import JsonObject
 from ..engine import person_model as replying
 from ..engine.client_calls import record_client_call
 from ..engine.decisions import decision_event
@@ -62,7 +63,7 @@ def waits(entries: Sequence[SavedEntry], rows: Sequence[object], head: str) -> b
     return False
 
 
-def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
+def without_cut_off(part: JsonObject) -> list[Any]:
     """Return a saved session's events without those of starts that never ended.
 
     A kernel that is not killed has no such events: it records the same later ones without them.
@@ -177,7 +178,7 @@ def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
 
-def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
+def _cell(part: JsonObject, allowed: str) -> Iterator[CellDecisions]:
     entries, rows = list(entries_of(part)), part["events"]
     if not entries or not isinstance(entries[0][1], Asked):
         return

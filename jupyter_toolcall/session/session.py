@@ -29,6 +29,7 @@ from ..core.errors import NotYourTurn, UsageError, checked_path, checked_text
 from ..core.events import MAX_RESULT, Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import lineage
+from ..core.recorded_data import JsonDict
 from ..core.state import State
 from ..engine import (
     calls_by_program,
@@ -821,7 +822,7 @@ class Session:
         written: Path = export.export(branch, path, to, force)
         return written
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> JsonDict:
         """Show the session as a notebook keeps it."""
         return mime_bundle(self.cursor, all_rows(self.cursor, self.name), None)
 

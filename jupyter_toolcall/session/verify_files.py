@@ -16,6 +16,7 @@ from typing import Any
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished, checked_path
 from ..core.events import Replied, from_json
 from ..core.journal import Journal
+from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.replay_queue import call_id_of
@@ -168,7 +169,7 @@ def _divergences(
             yield f"{old.where}: {difference}"
 
 
-def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def divergence(old: JsonObject, new: JsonObject) -> str:
     """Return the first difference between the events of two saved sessions, "" for none."""
     steps: dict[str, str] = {}
     for was, now in zip_longest(without_cut_off(old), new["events"]):

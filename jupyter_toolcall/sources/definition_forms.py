@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from ..core.errors import DefinitionError
 from ..core.json_data import no_constant, unique_keys
+from ..core.recorded_data import JsonDict
 from ..core.text import nearest
 from ..tools.arguments import MAX_DEPTH, is_too_deep
 from ..tools.toolbox import TOOL_NAME
@@ -63,7 +64,7 @@ class Function(NamedTuple):
 
     name: str
     description: str
-    parameters: dict[str, Any]
+    parameters: JsonDict
 
 
 def definitions_in(source: object) -> list[Any]:
@@ -77,7 +78,7 @@ def definitions_in(source: object) -> list[Any]:
     return data if isinstance(data, list) and data else [data]
 
 
-def read_form(data: Any, note: Note) -> tuple[Function, dict[str, Any]]:
+def read_form(data: Any, note: Note) -> tuple[Function, JsonDict]:
     """Return the function of a definition, and the keys of a ToolDefinition that are not null.
 
     Arguments:
@@ -186,7 +187,7 @@ def _too_deep(where: str) -> str:
 
 def read_object(
     data: object, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return an object without what is null; `of` is its name in `_WORDS`, if not `where`.
 
     Raises DefinitionError for another key or word, and for a required key that is missing.

@@ -13,6 +13,7 @@ from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from ..core.errors import DefinitionError
 from ..core.json_data import nested, replaced_at
+from ..core.recorded_data import JsonDict
 from ..core.text import nearest
 from ..tools.arguments import wrong_arguments
 from .definition_dialects import Note, Schema, at_pointer, current_schema, object_schema
@@ -28,7 +29,7 @@ _MOST_CHECKS = 100_000
 """Schemas that check one value, which takes some milliseconds."""
 
 
-def read_schema(parameters: object, where: str, note: Note = lambda line: None) -> dict[str, Any]:
+def read_schema(parameters: object, where: str, note: Note = lambda line: None) -> JsonDict:
     """Return the schema that `parameters` are, as one of draft 2020-12.
 
     A bare map of properties is wrapped into a schema; `note` is told what was read as what.
@@ -179,7 +180,7 @@ class _InPlace:
             self._counts[id(schema)] = 1 + sum(map(self._count, self._children(schema)))
         return self._counts[id(schema)]
 
-    def _children(self, schema: dict[str, Any]) -> Iterator[object]:
+    def _children(self, schema: JsonDict) -> Iterator[object]:
         """Yield the schemas that check the same value as this one."""
         for word, part in schema.items():
             if word in ("$ref", "$dynamicRef") and isinstance(part, str):
@@ -272,7 +273,7 @@ class ArgumentChecker:
         self.names, self.is_open = property_names(schema), is_open(schema)
         self.also = tuple(also)
 
-    def __call__(self, arguments: Mapping[str, object]) -> dict[str, Any]:
+    def __call__(self, arguments: Mapping[str, object]) -> JsonDict:
         """Return the arguments: "7" is 7 to an integer. Raises CallError.
 
         A value that fits as it is stays as it is.
@@ -303,7 +304,7 @@ class ArgumentChecker:
             return None
         return ".".join(path) or "arguments", "is missing" if missing else _message(error)[:200]
 
-    def _converted(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _converted(self, arguments: JsonDict) -> JsonDict:
         for _ in range(_MAX_PASSES):
             changes: dict[tuple[str | int, ...], Any] = {}
             for error in self._validator.iter_errors(arguments):

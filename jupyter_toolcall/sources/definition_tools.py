@@ -22,6 +22,7 @@ from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
 from ..core.interrupts import attempt
 from ..core.json_data import mapped
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.secrets import hiding
 from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
@@ -136,7 +137,7 @@ def from_definitions(
     return Toolbox(tools)
 
 
-def to_definition(tool: object) -> dict[str, Any]:
+def to_definition(tool: object) -> JsonDict:
     """Return a tool as a tool definition, the format that `from_definition` reads.
 
     Arguments:
@@ -167,13 +168,13 @@ def to_definition(tool: object) -> dict[str, Any]:
                 f"to_definition(Toolbox(...)[{first!r}])"
             )
         tool = tools[0]
-    data: Mapping[str, Any] = {
+    data: JsonObject = {
         "type": "action",
         "tool": {"type": "function", "function": tool.definition()},
     }
     if isinstance(tool.fill, _Filling):
         data = tool.fill.definition.data
-    copy: dict[str, Any] = json.loads(json.dumps(data, default=dict))
+    copy: JsonDict = json.loads(json.dumps(data, default=dict))
     return copy
 
 
@@ -251,7 +252,7 @@ class _Filling:
 
     def __call__(
         self, arguments: Mapping[str, object], variables: Mapping[str, object]
-    ) -> dict[str, Any]:
+    ) -> JsonDict:
         """Return the arguments that run. Raises CallError for what does not fit.
 
         The model's own arguments are checked first, but for what is missing or empty: a
@@ -287,7 +288,7 @@ def _checking(definition: Definition) -> Check:
         definition, names, lambda name, missing: name in free or (missing and name in removed)
     )
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         return {"arguments": checker()(arguments)}
 
     return check
@@ -301,7 +302,7 @@ def _checker(
     return functools.cache(lambda: ArgumentChecker(definition.name, parameters, also, ignored))
 
 
-def _shown_parameters(definition: Definition) -> dict[str, Any]:
+def _shown_parameters(definition: Definition) -> JsonDict:
     """Return the parameters that the model is shown.
 
     An argument that is always removed or written over is left out, unless something else
@@ -394,7 +395,7 @@ def _done_by(action: Callable[..., object] | Tool, definition: Definition, tool:
     """
     inner = action if isinstance(action, Tool) else _function_tool(definition, action)
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         checked = tool.check(arguments, resolve)["arguments"]
         return {"arguments": inner.check(checked, resolve)}
 

@@ -21,6 +21,7 @@ from pydantic import Field
 
 from ..core.errors import CallError
 from ..core.interface_text import t
+from ..core.recorded_data import JsonDict
 from ..core.text import nearest, visible_text
 
 LARGEST_FILE, LONGEST_TEXT, MOST_FILES = 10_000_000, 50_000, 500
@@ -43,7 +44,7 @@ class Folder:
         self.path = path
         """The folder as it was named."""
 
-    def list_files(self, folder: str = "") -> dict[str, Any]:
+    def list_files(self, folder: str = "") -> JsonDict:
         """List the files and folders in a folder. Hidden files and links are left out.
 
         Args:
@@ -63,7 +64,7 @@ class Folder:
         path: str,
         first_line: Annotated[int, Field(ge=1)] = 1,
         lines: Annotated[int, Field(ge=1, le=2_000)] = 500,
-    ) -> dict[str, Any]:
+    ) -> JsonDict:
         """Read lines of a text file.
 
         Args:
@@ -86,9 +87,7 @@ class Folder:
         cut = {"cut": f"the first {LONGEST_TEXT:,} characters"} if is_cut else {}
         return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(all_lines), **cut}
 
-    def write(
-        self, path: str, text: Annotated[str, Field(max_length=LONGEST_WRITTEN)]
-    ) -> dict[str, Any]:
+    def write(self, path: str, text: Annotated[str, Field(max_length=LONGEST_WRITTEN)]) -> JsonDict:
         """Write a text file; the result says whether it replaced one. Folders are not created.
 
         Args:

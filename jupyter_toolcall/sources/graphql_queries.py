@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import printable, shortened_text
 from . import graphql_schema as gql
 from .graphql_schema import AnyType
@@ -32,7 +33,7 @@ class Answer(NamedTuple):
     errors: tuple[str, ...] = ()
 
 
-Send = Callable[[str, Mapping[str, Any]], Answer]
+Send = Callable[[str, JsonObject], Answer]
 """Sends a query with its variables. Raises CallError where no data came."""
 Value = Any
 """What stands in an argument: JSON data, in which an `ObjectPath` stands for its id."""
@@ -87,7 +88,7 @@ class ObjectPath:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> JsonDict:
         return {"text/plain": printable(str(self))}
 
 
@@ -127,7 +128,7 @@ def _arguments_text(step: Step, name: Name, variable: Variable) -> str:
 
 def query(
     operation: str, way: Iterable[Step], selection: str, ids: Mapping[ObjectPath, str]
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, JsonDict]:
     """Return the text and the variables of a request; `ids` are those of the objects in it."""
     variables: list[tuple[AnyType, Value]] = []
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from ..core.errors import DefinitionError
+from ..core.recorded_data import JsonObject
 
 try:
     import graphql
@@ -222,7 +223,7 @@ def introspection_query(directives: str) -> str:
     )
 
 
-def read_introspection(source: Mapping[str, Any]) -> Schema:
+def read_introspection(source: JsonObject) -> Schema:
     """Return the schema of an introspection result, with or without its wrappers.
 
     Raises DefinitionError, which names the place that cannot be read.
@@ -273,7 +274,7 @@ def _readable(raw: object, where: str) -> Any:
     return result
 
 
-def _keep_extensions(built: graphql.GraphQLSchema, data: Mapping[str, Any]) -> None:
+def _keep_extensions(built: graphql.GraphQLSchema, data: JsonObject) -> None:
     """Keep of each field and argument what graphql-core drops, or has in other forms."""
     for raw in data["types"]:
         members = getattr(built.type_map.get(raw["name"]), "fields", {})
@@ -284,7 +285,7 @@ def _keep_extensions(built: graphql.GraphQLSchema, data: Mapping[str, Any]) -> N
                 _keep(member.args[argument["name"]], argument)
 
 
-def _keep(element: Element, raw: Mapping[str, Any]) -> None:
+def _keep(element: Element, raw: JsonObject) -> None:
     if raw.get("defaultValue") is not None:
         element.extensions["default"] = raw["defaultValue"]
     if raw.get("isDeprecated"):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import nearest
 from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
@@ -253,7 +254,7 @@ class Function(NamedTuple):
         by_id = self.operation == "mutation" or gql.item_type(self.field.type) is not None
         return {kind: self.api.schema.loader(kind) if by_id else None for kind in self.makes}
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """Return the JSON Schema of its arguments."""
         arguments = offered(self.field.args)
         return parameters(self.api.schema, arguments, self.receiver, self.kind)
@@ -264,7 +265,7 @@ class Function(NamedTuple):
         declared = f"{self.kind}.{self.field_name}: {self.field.type}"
         return digest_text("graphql", self.api.address, self.operation, declared, *arguments)
 
-    def check(self, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(self, arguments: JsonObject, resolve: Resolve) -> JsonDict:
         """Return the object and the arguments, as they stand in a query. Raises CallError."""
         values, receiver, classes = dict(arguments), None, self.api.classes
         if self.kind:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
+from ..core.recorded_data import JsonObject
 from ..core.text import visible_text
 from ..tools.invoke import LoopThread, run_on
 from ..tools.running_tool import InputRequired, InputResponse, OutcomeUnknown, report_progress
@@ -71,7 +72,7 @@ class _RunningCall:
     """A call under way, and the questions that a server of 2025 asks meanwhile."""
 
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     task: asyncio.Task[Any]
     rounds: int = 0
     questions: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = field(default_factory=asyncio.Queue)
@@ -128,7 +129,7 @@ class Connection:
         except (CallError, UsageError) as error:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json:
+    def call(self, tool: str, arguments: JsonObject) -> Json:
         """Return the result of a tool (a `CallToolResult` as JSON).
 
         Raises CallError where nothing ran, OutcomeUnknown where that cannot be known, and
@@ -139,8 +140,8 @@ class Connection:
     def answer(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
-        state: Mapping[str, Any],
+        arguments: JsonObject,
+        state: JsonObject,
         responses: Mapping[str, InputResponse],
     ) -> Json:
         """Continue a call with the person's responses. Raises what `call` raises."""
@@ -332,8 +333,8 @@ class Connection:
     async def _answer(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
-        state: Mapping[str, Any],
+        arguments: JsonObject,
+        state: JsonObject,
         responses: Mapping[str, InputResponse],
     ) -> Json:
         results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}

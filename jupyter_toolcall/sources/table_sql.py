@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from ..core.errors import CallError
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import unique_names, visible_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable, library_elsewhere
@@ -131,7 +132,7 @@ def _with_numbers(
     return parts
 
 
-_POSITION: Mapping[str, Any] = {
+_POSITION: JsonObject = {
     "type": "ASCENDING",
     "null_order": "ORDER_DEFAULT",
     "expression": {
@@ -160,7 +161,7 @@ def _resolved(parts: list[str], frame: Frame) -> tuple[Column, list[str]]:
     return frame.column(parts[0]), parts[1:]
 
 
-def _nodes(tree: object) -> Iterator[dict[str, Any]]:
+def _nodes(tree: object) -> Iterator[JsonDict]:
     """Yield the nodes of a tree."""
     waiting = [tree]
     while waiting:
@@ -172,7 +173,7 @@ def _nodes(tree: object) -> Iterator[dict[str, Any]]:
             waiting += node
 
 
-def _check_node(node: Mapping[str, Any], allowed: frozenset[str]) -> None:
+def _check_node(node: JsonObject, allowed: frozenset[str]) -> None:
     """Raise CallError for a node that a query or an expression may not have."""
     kind, name = node.get("class"), node.get("function_name")
     only_queries = "is not allowed in an expression; tables_sql takes whole queries"
@@ -225,7 +226,7 @@ def query_tables(query: str, frames: Mapping[str, Frame]) -> AnyTable:
     return first.build([Column(name, name, a) for name, a in zip(names, arrays, strict=True)])
 
 
-def _takes_all(nodes: Sequence[Mapping[str, Any]]) -> bool:
+def _takes_all(nodes: Sequence[JsonObject]) -> bool:
     """Return whether a query may read columns that it does not name."""
     # A name of a table stands for its rows, and other names for columns count all of them.
     sources = [node for node in nodes if "column_name_alias" in node]

@@ -20,6 +20,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.interface_text import joined, t
 from ..core.interrupts import Hold, end_thread, interruptible
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import LINES, nearest, printable, shortened_text
 from ..models.scripted import Scripted
 from ..session.session import Session
@@ -120,7 +121,7 @@ class CheckContext:
     session_name: str = ""
     """As the exercise names its session, "" where it is the one that ran last."""
 
-    def values(self, names: Set[str]) -> dict[str, Any]:
+    def values(self, names: Set[str]) -> JsonDict:
         """Return copies of the values that have these names."""
         values = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
         # A variable that has the name of a session or of an output may hold something older.
@@ -157,10 +158,10 @@ class Page:
     """Markdown to display."""
 
     markdown: str
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: JsonObject = field(default_factory=dict)
     """What a program reads of it, by type."""
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> JsonDict:
         texts = {"text/markdown": self.markdown, "text/plain": printable(str(self), LINES)}
         return {**self.data, **texts}
 

@@ -20,6 +20,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator
 
 from ..core.interrupts import attempt
 from ..core.json_data import unique_keys
+from ..core.recorded_data import JsonDict, JsonObject
 
 Path = tuple[str | int, ...]
 _NO_SCHEMAS = frozenset({"config", "default", "expected", "metadata", "serialization"})
@@ -97,9 +98,7 @@ def _checked(node: object, config: Mapping[str, object], is_root: bool = False) 
     return checked
 
 
-def _with_check(
-    add: Callable[..., object], check: Callable[..., object], node: dict[str, Any]
-) -> object:
+def _with_check(add: Callable[..., object], check: Callable[..., object], node: JsonDict) -> object:
     # What refers to the schema gets the checked one.
     return add(check, node, ref=node.pop("ref", None))
 
@@ -151,7 +150,7 @@ def _member_of(expected: Sequence[object]) -> Callable[[Any], object]:
 class _RecordCheck:
     """The check of one record: which keys it takes, and which of them are the same field."""
 
-    def __init__(self, node: Mapping[str, Any], config: Mapping[str, Any], is_root: bool) -> None:
+    def __init__(self, node: JsonObject, config: JsonObject, is_root: bool) -> None:
         fields = node.get("fields", {})
         named = fields if isinstance(fields, dict) else {f["name"]: f for f in fields}
         extra = node.get("extra_behavior") or config.get("extra_fields_behavior")
@@ -198,7 +197,7 @@ class _RecordCheck:
                 yield InitErrorDetails(type=error, loc=path, input=value)
 
 
-def _spellings(name: str, field: Mapping[str, Any], config: Mapping[str, Any]) -> list[Path]:
+def _spellings(name: str, field: JsonObject, config: JsonObject) -> list[Path]:
     """Return the paths under which a record takes a field, the first as its schema has it."""
     alias, paths = field.get("validation_alias"), list[Path]()
     if alias is not None and config.get("validate_by_alias", True):

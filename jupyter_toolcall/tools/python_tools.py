@@ -24,6 +24,7 @@ from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
+from ..core.recorded_data import JsonDict, JsonObject
 from . import object_types
 from .arguments import argument_check, arguments_adapter, resolve_receiver
 from .object_references import receiver_schema
@@ -123,7 +124,7 @@ def _answer_check(annotation: object, returned: str, title: str, kinds: Kinds) -
     return check_answer
 
 
-def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
+def _example(schema: Any, root: JsonObject, depth: int = 0) -> Any:
     """Return data that fits a JSON Schema, for a person to read; `root` has the definitions."""
     if not isinstance(schema, dict) or depth > 3:
         return "text"
@@ -252,7 +253,7 @@ def _described(annotation: object) -> object:
     return described
 
 
-def _default(default: object) -> dict[str, Any]:
+def _default(default: object) -> JsonDict:
     """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
     data, raised = attempt(to_jsonable_python, default)
     return {} if raised or attempt(encode, data)[1] else {"default": data}
@@ -419,7 +420,7 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds, origin: Origin) -> Tool:
     fitting = receiver_types(cls, kinds)
     names = dict.fromkeys(name for cls_of_name, name in kinds.items() if cls_of_name in fitting)
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         receiver = resolve_receiver(kind, arguments.get(kind), fitting, resolve)
         others = {key: value for key, value in arguments.items() if key != kind}
         return {kind: receiver, **check_rest(others, resolve)}

@@ -30,6 +30,7 @@ from blake3 import blake3
 
 from ..core.digests import LENGTH
 from ..core.interrupts import attempt
+from ..core.recorded_data import JsonDict
 from .table_classes import library_elsewhere
 
 
@@ -297,13 +298,13 @@ def _cached_properties(cls: type) -> frozenset[str]:
     return frozenset((*names, "__pydantic_fields_set__", "_attrs_cached_hash"))
 
 
-def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
+def _assigned_properties(value: Any, cls: Any) -> JsonDict:
     """Return the cached properties of a value that hold something else than they would compute.
 
     Texts and numbers alone: what is larger was loaded or is expensive, and computing it again at
     each reading would be felt.
     """
-    state: dict[str, Any] = getattr(value, "__dict__", {})
+    state: JsonDict = getattr(value, "__dict__", {})
     held = sorted(_cached_properties(cls) & state.keys())
     names = [name for name in held if type(state[name]) in _SCALARS]
 
@@ -316,12 +317,12 @@ def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
     return {n: state[n] for n in names if repr(attempt(computed, n)[0]) != repr(state[n])}
 
 
-def attributes_of(value: object) -> dict[str, Any]:
+def attributes_of(value: object) -> JsonDict:
     """Return the attributes of an object, in slots too, without what cached properties hold."""
     state = object.__getstate__(value)
     parts = state if type(state) is tuple else (state,)
     attributes = {name: part[name] for part in parts if part for name in part}
-    canonical: dict[str, Any] | None = _canonical_state(value, attributes)
+    canonical: JsonDict | None = _canonical_state(value, attributes)
     return canonical or {}
 
 
@@ -335,7 +336,7 @@ def pickled_by(cls: Any) -> object:
     return next(base for base in cls.__mro__ if not _HOOKS.isdisjoint(vars(base)))
 
 
-def _left_out(value: object, cls: object, state: object) -> dict[str, Any]:
+def _left_out(value: object, cls: object, state: object) -> JsonDict:
     """Return the attributes that a class of its own accord does not pickle, as far as readable."""
     # What is left out, such as a parent, may lead back to the value: it is read once.
     if pickled_by(cls) is object or getattr(_reading, "left_out", False):
@@ -352,7 +353,7 @@ def _left_out(value: object, cls: object, state: object) -> dict[str, Any]:
         _reading.left_out = False
 
 
-def beside(value: object) -> dict[str, Any]:
+def beside(value: object) -> JsonDict:
     """Return the attributes that a value has beside what an installed base of its class pickles."""
     cls: Any = type(value)
     attributes = dict[str, Any]()
@@ -470,7 +471,7 @@ WRAPPERS = (
 _CODE = frozenset({types.FunctionType, *WRAPPERS, *_SLOTS})
 
 
-def _members(cls: type) -> dict[str, Any]:
+def _members(cls: type) -> JsonDict:
     """Return the attributes of a class that are its content."""
     members = (item for item in sorted(vars(cls).items()) if item[0] not in _NO_CONTENT)
     return {
@@ -480,7 +481,7 @@ def _members(cls: type) -> dict[str, Any]:
     }
 
 
-def _constants(cls: type) -> dict[str, Any]:
+def _constants(cls: type) -> JsonDict:
     """Return the constants that the values of a class of the notebook share.
 
     What a method assigns, and what can change, is the state of a program.
