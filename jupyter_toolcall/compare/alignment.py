@@ -266,7 +266,7 @@ def change(before: Made, after: Made, context: SessionContext) -> Difference:
     return found
 
 
-def _hidden(fact: Any, hide: Hide) -> Any:
+def _hidden(fact: object, hide: Hide) -> Any:
     """Return a difference, or a part of one, without the secrets in its texts."""
     if isinstance(fact, str):
         return hide(fact)
@@ -354,7 +354,10 @@ def _are_beside(left: Sequence[str], right: Sequence[str], right_names: Mapping[
 
 
 def _argument(
-    name: str, left: Mapping[str, Any], right: Mapping[str, Any], right_names: Mapping[str, str]
+    name: str,
+    left: Mapping[str, object],
+    right: Mapping[str, object],
+    right_names: Mapping[str, str],
 ) -> Difference:
     """Objects that stand beside each other are the same argument, whatever they are called."""
     renamed = mapped(left.get(name), str, lambda text: right_names.get(text, text))

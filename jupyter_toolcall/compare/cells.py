@@ -20,7 +20,7 @@ EXACT = 2**53
 """Whole numbers below this one are exact as floats."""
 
 
-def alike(a: Any, b: Any) -> bool:
+def alike(a: object, b: object) -> bool:
     """Return whether two cells are the same; nothing is asked of classes that are not ours."""
     if type(a) is type(b) and type(a) in PLAIN:
         return bool(a == b) or (is_nothing(a) and is_nothing(b))
@@ -32,7 +32,7 @@ def alike(a: Any, b: Any) -> bool:
     return type(a) is type(b) and describe(a, 1_000) == describe(b, 1_000)
 
 
-def reads_alike(a: Any, b: Any) -> bool:
+def reads_alike(a: object, b: object) -> bool:
     """Return whether two cells are the same, or one is the text of the other, which is a number,
     a bool or a date: `"4.50"` and `4.5`."""
     text, other = (a, _plain(b)) if type(a) is str else (b, _plain(a))
@@ -48,7 +48,7 @@ def reads_alike(a: Any, b: Any) -> bool:
 
 
 def cell(
-    rows: tuple[str, str], column: str, left: Any, right: Any, at: tuple[int, int] = (0, 0)
+    rows: tuple[str, str], column: str, left: object, right: object, at: tuple[int, int] = (0, 0)
 ) -> CellPair:
     """Return a cell that differs; where both read alike, their types are added.
 
@@ -60,12 +60,12 @@ def cell(
     return CellPair(" | ".join(dict.fromkeys(rows)), column, texts[0], texts[1], *at)
 
 
-def cell_content(value: Any) -> str:
+def cell_content(value: object) -> str:
     """Return what is shown of the content of a cell, which may be empty."""
     return t("empty") if is_nothing(value) else cell_text(value)
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """Return what is shown of a cell, a label or a name of a column."""
     text = value if type(value) is str else _date_text(value) or describe(_plain(value), LONG + 1)
     return shortened_text(text, LONG)
@@ -81,7 +81,7 @@ def _date_text(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
-def is_nothing(value: Any) -> bool:
+def is_nothing(value: object) -> bool:
     """Return whether a cell is empty: None, NaN, or what pandas has for these."""
     if type(value).__name__ in ("NaTType", "NAType"):
         return True

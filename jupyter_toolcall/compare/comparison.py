@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 from ..core.call_record import CallRecord
 from ..core.state import NAME
@@ -144,7 +144,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         return comparison_html(self)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         text = printable(comparison_text(self), LINES)
         return {"text/html": comparison_html(self), "text/plain": text}
 

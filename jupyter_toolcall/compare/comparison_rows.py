@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
@@ -203,7 +203,7 @@ def _compared_row(key: str, objects: ObjectPair, sides: tuple[RowSide, RowSide])
     return replace(row, parts=(*row.parts, *rows))
 
 
-def _value(name: str, side: RowSide) -> Any:
+def _value(name: str, side: RowSide) -> object:
     """Return the value of an object, None where it is not in this kernel."""
     state, values = side.cursor.state, side.cursor.context.values
     return values.by_digest.get(state.objects[name].digest) if name else None
@@ -325,7 +325,7 @@ def _part(name: str, part: Difference, sides: tuple[str, str]) -> PartRow:
     return row
 
 
-def change_parts(change: Difference, before: Any, value: Any) -> Iterator[PartRow]:
+def change_parts(change: Difference, before: object, value: object) -> Iterator[PartRow]:
     """Yield how a value differs from the one before it, and then the rows that one table alone has:
     it is not told from the first rows of a table which of them a call removed."""
     is_table = isinstance(change, kinds.Tables)
@@ -336,7 +336,7 @@ def change_parts(change: Difference, before: Any, value: Any) -> Iterator[PartRo
 
 
 def lone_rows(
-    change: kinds.Tables, tables: Iterable[Any], names: Sequence[Text]
+    change: kinds.Tables, tables: Iterable[object], names: Sequence[Text]
 ) -> Iterator[PartRow]:
     """Yield the rows that one of two tables alone has, under their names."""
     for side, (table, rows) in enumerate(zip(tables, change.lone, strict=True)):
@@ -354,7 +354,7 @@ def without_secrets(part: PartRow, hide: Hide) -> PartRow:
 
 
 def _row_cells(
-    table: Any, rows: tuple[int, ...], names: tuple[str, ...], is_left: bool
+    table: object, rows: tuple[int, ...], names: tuple[str, ...], is_left: bool
 ) -> Iterator[CellPair]:
     """Yield the cells of rows that only one of two tables has."""
     frame = frame_of(table)

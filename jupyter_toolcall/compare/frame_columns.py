@@ -75,18 +75,18 @@ class Frame:
         empty = column.is_null()
         return empty | column.is_nan().fill_null(True) if column.dtype.is_float() else empty
 
-    def empty(self, column: Any) -> int:
+    def empty(self, column: object) -> int:
         """Return how many cells of a column are empty."""
         return int(self.empties(column).sum())
 
     def type(self, column: Any) -> str:
         return str(column.dtype)
 
-    def is_slow(self, column: Any) -> bool:
+    def is_slow(self, column: object) -> bool:
         """Return whether the cells of a column are compared one by one."""
         return self.type(column).startswith(self.slow)
 
-    def converted(self, a: Any, b: Any) -> bool:
+    def converted(self, a: object, b: object) -> bool:
         """Return whether only one of two columns is stored as texts: cells may read alike."""
         texts = ("str", "string", "String", "large_string")
         return (self.type(a) in texts) != (self.type(b) in texts)
@@ -113,7 +113,7 @@ class Frame:
         return column.cast(sys.modules["polars"].Float64).to_numpy()
 
 
-def unlike(one: Frame, a: Any, other: Frame, b: Any) -> Unlike:
+def unlike(one: Frame, a: object, other: Frame, b: object) -> Unlike:
     """Return where a column of one table and a column of another differ, whatever is in them."""
     same = type(one) is type(other)
     types = (one.type(a), other.type(b)) if same and one.type(a) != other.type(b) else ("", "")
@@ -124,7 +124,9 @@ def unlike(one: Frame, a: Any, other: Frame, b: Any) -> Unlike:
     return rows, replace(change, types=types)
 
 
-def _one_by_one(a: Sequence[Any], b: Sequence[Any], same: Callable[[Any, Any], bool]) -> Unlike:
+def _one_by_one(
+    a: Sequence[object], b: Sequence[object], same: Callable[[Any, Any], bool]
+) -> Unlike:
     rows = [n for n, (x, y) in enumerate(zip(a, b, strict=True)) if x is not y and not same(x, y)]
     empty = [(is_nothing(a[n]), is_nothing(b[n])) for n in rows]
     counts = empty.count((True, False)), empty.count((False, True))
@@ -199,17 +201,17 @@ class ArrowFrame(Frame):
     def type(self, column: Any) -> str:
         return str(column.type)
 
-    def empties(self, column: Any) -> Any:
+    def empties(self, column: object) -> Any:
         return import_module("pyarrow.compute").is_null(column, nan_is_null=True)
 
-    def differs(self, a: Any, b: Any) -> Any:
+    def differs(self, a: object, b: object) -> Any:
         do: Any = import_module("pyarrow.compute")
         both_empty = do.and_(self.empties(a), self.empties(b))
         # NaN is not like null, which no cell has.
         alike = do.and_(both_empty, do.equal(do.is_null(a), do.is_null(b)))
         return do.and_not(do.fill_null(do.not_equal(a, b), True), alike).to_numpy()
 
-    def numbers(self, column: Any) -> Any:
+    def numbers(self, column: object) -> Any:
         # A whole number beyond 2 ** 53 loses digits, which is no reason to say nothing.
         compute: Any = import_module("pyarrow.compute")
         return compute.cast(column, "float64", safe=False).to_numpy()
@@ -235,7 +237,7 @@ class PlainFrame(Frame):
     def cells(self, column: Any) -> list[Any]:
         return [*column]
 
-    def type(self, column: Any) -> str:
+    def type(self, column: object) -> str:
         return ""
 
 
@@ -245,7 +247,7 @@ class OrderedFrame(PlainFrame):
     ordered = True
 
 
-def frame_of(value: Any) -> Frame | None:
+def frame_of(value: object) -> Frame | None:
     """Return a table; a single column is a table of one. None for other values."""
     pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(value, (pandas.DataFrame, pandas.Series)):
@@ -283,7 +285,7 @@ def _plain_frame(value: Any) -> PlainFrame | None:
     return OrderedFrame(value.tolist(), columns)
 
 
-def _is_records(value: Any) -> bool:
+def _is_records(value: object) -> bool:
     """Return whether a value is a list of dictionaries with texts as keys."""
     if not isinstance(value, (list, tuple)) or not value:
         return False
@@ -291,7 +293,7 @@ def _is_records(value: Any) -> bool:
     return all(isinstance(row, dict) for row in value) and all(texts)
 
 
-def _is_columns(value: Any) -> bool:
+def _is_columns(value: object) -> bool:
     """Return whether a value is columns by name: lists of one length, that hold plain values."""
     columns = [*value.values()] if isinstance(value, dict) else []
     if not all(isinstance(column, (list, tuple)) and len(column) > 1 for column in columns):
@@ -311,9 +313,9 @@ class _Missing:
 _NONE = _Missing()
 
 
-def _field(key: str, row: Mapping[str, Any]) -> Any:
+def _field(key: str, row: Mapping[str, object]) -> object:
     return row.get(key, _NONE)
 
 
-def _itself(cell: Any) -> Any:
+def _itself(cell: object) -> object:
     return cell

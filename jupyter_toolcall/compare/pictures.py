@@ -30,13 +30,13 @@ SIDE = 320
 RED = (211, 47, 47)
 
 
-def is_picture(value: Any) -> bool:
+def is_picture(value: object) -> bool:
     """Return whether a value is an image that can be shown."""
     is_figure = _is_loaded(value, "matplotlib.figure", "Figure")
     return is_figure or _is_loaded(value, "PIL.Image", "Image") or _kind(value) != ""
 
 
-def pictures(left: Any, right: Any) -> Difference:
+def pictures(left: object, right: object) -> Difference:
     """Return how two images differ."""
     if isinstance(left, bytes) and left == right:
         return Same()
@@ -97,18 +97,18 @@ def _depth(image: Any) -> bool:
     return str(image.mode).startswith(("I", "F"))
 
 
-def _is_loaded(value: Any, module: str, name: str) -> bool:
+def _is_loaded(value: object, module: str, name: str) -> bool:
     """Return whether a value is of a class of a library, which has loaded that then."""
     return isinstance(value, getattr(sys.modules.get(module), name, ()))
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if not isinstance(value, bytes):
         return ""
     return next((kind for begin, kind in KINDS.items() if value.startswith(begin)), "")
 
 
-def _opened(value: Any) -> Any:
+def _opened(value: object) -> Any:
     """Return an image of Pillow; None where Pillow is not loaded, or can't or need not read it."""
     pillow = sys.modules.get("PIL.Image")
     if pillow is None or _is_loaded(value, "PIL.Image", "Image"):
@@ -144,7 +144,7 @@ def _picture(value: Any, opened: Any) -> Picture:
     return Picture(width, height, _address(small))
 
 
-def _address(image: Any) -> str:
+def _address(image: object) -> str:
     """Return a small copy of an image; some builds of Pillow do not write sharp ones."""
     sharp, _ = attempt(sharp_address, image, THUMBNAIL)
     return sharp or attempt(image_address, image, {}, THUMBNAIL)[0] or ""

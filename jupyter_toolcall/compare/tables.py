@@ -52,7 +52,7 @@ class Pairing:
         return cell_text(self.names[side][row])
 
 
-def tables(left: Any, right: Any) -> Difference | None:
+def tables(left: object, right: object) -> Difference | None:
     """Return how two tables differ; None for other values.
 
     Of the ways to pair their rows that the tables are evidence for, the one by which least
@@ -168,7 +168,7 @@ def _matched(
     b: Frame,
     rows: Sequence[int],
     partners: Sequence[int],
-    names: tuple[Sequence[Any], Sequence[Any]],
+    names: tuple[Sequence[object], Sequence[object]],
     by: By = "content",
 ) -> Pairing:
     """Return rows of `a` with their `partners` in `b`, which are -1 where there is none."""
@@ -296,7 +296,7 @@ def _difference(pairing: Pairing) -> Difference:
 def _cells(
     pairing: Pairing,
     names: Sequence[str],
-    columns: Sequence[tuple[Any, Any]],
+    columns: Sequence[tuple[object, object]],
     changes: Sequence[Unlike],
     tables: tuple[Frame, Frame],
 ) -> Iterator[CellPair]:

@@ -43,7 +43,7 @@ LONG, LINE = 400, 100
 """So much of a value in words is shown; a longer text is compared line by line."""
 
 
-def difference(left: Any, right: Any, deep: int = 0) -> Difference:
+def difference(left: object, right: object, deep: int = 0) -> Difference:
     """Return how two values differ; `deep` counts the values that they are parts of."""
     # A value's own methods, and a library's, may raise anything.
     result, raised = attempt(_difference, left, right, deep)
@@ -83,7 +83,7 @@ def _plain(left: Any, right: Any) -> Difference:
     return _described(left, right)
 
 
-def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+def _parts(left: object, right: object) -> tuple[Mapping[str, object], Mapping[str, object]] | None:
     """Return two values of parts as parts by name; None where they have none in common."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         if max(len(left), len(right)) > FIELDS:
@@ -102,11 +102,11 @@ def _parts(left: Any, right: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]
     return (a, b) if a or b else None
 
 
-def _named(value: Mapping[Any, Any]) -> dict[str, Any]:
+def _named(value: Mapping[Any, object]) -> dict[str, Any]:
     return {key if type(key) is str else describe(key, 80): item for key, item in value.items()}
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def _attributes(value: object) -> dict[str, Any]:
     """Return what a plain object holds; what is computed when it is asked for is left alone."""
     state = object.__getstate__(value)
     attributes, slots = state if isinstance(state, tuple) else (state, None)
@@ -123,7 +123,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def _fields(
-    left: Mapping[str, Any], right: Mapping[str, Any], deep: int, unread: int
+    left: Mapping[str, object], right: Mapping[str, object], deep: int, unread: int
 ) -> Difference:
     """Return how two values of parts differ; so many parts are not among these."""
     names = list(left) if list(left) == list(right) else sorted({*left, *right})
@@ -141,7 +141,7 @@ def _fields(
 
 
 def part_difference(
-    name: str, left: Mapping[str, Any], right: Mapping[str, Any], deep: int = 0
+    name: str, left: Mapping[str, object], right: Mapping[str, object], deep: int = 0
 ) -> Difference:
     """Return how a part of two values differs, which one of them may not have."""
     if name in left and name in right:
@@ -149,12 +149,12 @@ def part_difference(
     return Others(*(shown(side[name]) if name in side else None for side in (left, right)))
 
 
-def _items(values: Iterable[Any]) -> list[str]:
+def _items(values: Iterable[object]) -> list[str]:
     # A number is what most long lists hold, and its text needs no guard.
     return [repr(v) if type(v) in (int, float, bool) else describe(v, LONG) for v in values]
 
 
-def _sets(left: Set[Any], right: Set[Any]) -> Difference:
+def _sets(left: Set[object], right: Set[object]) -> Difference:
     """Return how two sets differ, by what only one of them has."""
     if not left and not right:
         return Same()
@@ -165,7 +165,7 @@ def _sets(left: Set[Any], right: Set[Any]) -> Difference:
     return Texts(tuple(map(_shortened_line, lines[:SHOWN])), len(left) + len(right))
 
 
-def _described(left: Any, right: Any) -> Difference:
+def _described(left: object, right: object) -> Difference:
     a, b = shown(left), shown(right)
     if a != b:
         return Others(a, b)
@@ -176,7 +176,7 @@ def _described(left: Any, right: Any) -> Difference:
     return Same() if same else DIFFER_UNSEEN
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value in words; plain data as JSON, which is what a model reads."""
     if type(value) not in (str, bool, type(None)):
         return describe(value, LONG)

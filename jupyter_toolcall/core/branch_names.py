@@ -73,7 +73,7 @@ def fork_name(state: State) -> str:
     return f"fork after call {count}" if count else "fork before call 1"
 
 
-def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping[str, Any]:
+def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping[str, object]:
     """Return the arguments of a call on the older branch, which continues with entry `first`.
 
     The arguments of a started call hold the tool's defaults, as those of an edit do.
@@ -85,7 +85,7 @@ def _arguments_before(journal: Journal, first: str, call: CallRecord) -> Mapping
     return call.proposed if other is None else other.asked
 
 
-def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, Any]:
+def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, object]:
     """Return the defaults that an edit recorded and the person did not change.
 
     The older branch has no record of them where its call never started.
@@ -96,7 +96,7 @@ def _defaults(entry: Entry, call: CallRecord) -> Mapping[str, Any]:
     return {name: value for name, value in call.asked.items() if name in names}
 
 
-def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any], older: Event) -> Cause:
+def _of_call(event: Event, call: CallRecord, before: Mapping[str, object], older: Event) -> Cause:
     name, change = "re-run", f"{call.tool} ran again"
     match event:
         case Decided(round=number) if number:
@@ -129,12 +129,12 @@ Change = tuple[str, Any, Any]
 """A name, its value, and the one before (None for none)."""
 
 
-def _changes(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[Change]:
+def _changes(now: Mapping[str, object], before: Mapping[str, object]) -> list[Change]:
     same = {key for key in now if key in before and is_same_json(now[key], before[key])}
     return [(key, value, before.get(key)) for key, value in now.items() if key not in same]
 
 
-def is_same_json(value: Any, other: Any) -> bool:
+def is_same_json(value: object, other: object) -> bool:
     """Return whether two values are the same in JSON, where 1 is not true."""
     return repr(value) == repr(other)
 
@@ -164,7 +164,7 @@ def _after(name: str, state: State) -> str:
     return f"{name} (after call {_settled(state)})" if _settled(state) else name
 
 
-def _short(value: Any, limit: int) -> str:
+def _short(value: object, limit: int) -> str:
     """Return a value on one line, shortened: a text as it is, anything else as JSON."""
     text = value if isinstance(value, str) else readable_json(value)
     return visible_text(" ".join(text[: 10 * limit].split()), limit)

@@ -12,7 +12,7 @@ from .digests import readable_json
 from .events import Call, Data, Decided, Failed, Interrupted, Made, Many, Outcome, Started, Uses
 from .input_round import InputRound
 from .json_data import at_path, replaced_at
-from .recorded_data import NOTHING, Record, copied, replace
+from .recorded_data import NOTHING, JsonObject, Record, copied, replace
 from .secrets import MissingSecret
 
 _STATUS_PHRASES: Mapping[str, str] = {
@@ -188,7 +188,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
     """Whether the session started it again by itself after its outcome was unknown."""
     running: bool = False
     """Whether its tool runs right now."""
-    runs_with: Mapping[str, Any] | None = None
+    runs_with: JsonObject | None = None
     """The arguments with which it would run, if it waits and they were computed."""
     origins: Mapping[str, ArgumentOrigin] = NOTHING
     """Where each of its arguments came from. The records of a session have them."""
@@ -241,7 +241,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return f"{self.asked_call.entry[:12]}.{self.asked_call.index}"
 
     @property
-    def proposed(self) -> Mapping[str, Any]:
+    def proposed(self) -> JsonObject:
         """The arguments that the model asked for."""
         return self.asked_call.call.arguments
 
@@ -271,7 +271,7 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return "approve" if self.approval_digest else ""
 
     @property
-    def asked(self) -> Mapping[str, Any]:
+    def asked(self) -> JsonObject:
         """The arguments to run with: the person's if the call was edited, else the model's."""
         if self.decided is None or self.decided.arguments is None:
             return self.proposed
@@ -359,13 +359,13 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
         return self.open_round is not None and self.status != "unknown"
 
     @property
-    def arguments(self) -> Mapping[str, Any]:
+    def arguments(self) -> JsonObject:
         """The arguments as they ran, or would run, or else as they were asked for."""
-        arguments: Mapping[str, Any] = copied(self.recorded_arguments)
+        arguments: JsonObject = copied(self.recorded_arguments)
         return arguments
 
     @property
-    def recorded_arguments(self) -> Mapping[str, Any]:
+    def recorded_arguments(self) -> JsonObject:
         """The same arguments as frozen data, without a copy."""
         if self.runs_with is not None:
             return self.runs_with

@@ -18,7 +18,7 @@ def json_line(
     ensure_ascii: bool = True,
     space: str = "",
     allow_nan: bool = False,
-    default: Callable[[Any], Any] | None = None,
+    default: Callable[[Any], object] | None = None,
 ) -> Callable[[Any], str]:
     """Return what encodes JSON-ready data as one line, with `space` after commas and colons.
 

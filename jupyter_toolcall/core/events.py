@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import astuple, fields
 
 from .errors import BrokenJournal
-from .recorded_data import NOTHING, DataRecord, FrozenDict, Record
+from .recorded_data import NOTHING, DataRecord, FrozenDict, JsonObject, Record
 from .text import visible_text
 
 Decision = Literal["approve", "edit", "reject", "answer"]
@@ -67,7 +67,7 @@ class Call(Part, frozen=True):
 
     id: str
     tool: str
-    arguments: Mapping[str, Any] = NOTHING
+    arguments: JsonObject = NOTHING
     broken: str = ""
 
     data_fields = ("arguments",)
@@ -175,7 +175,7 @@ class InputNeeded(Part, frozen=True):
     Schema of a form (`schema`) or the page to open (`url`). `state` is what the tool resumes with.
     """
 
-    requests: Mapping[str, Any]
+    requests: JsonObject
     state: Any = None
 
     data_fields = ("requests", "state")
@@ -201,7 +201,7 @@ class Output(Part, frozen=True):
 
     kind: str
     description: str = ""
-    schema: Mapping[str, Any] = NOTHING
+    schema: JsonObject = NOTHING
 
     data_fields = ("schema",)
 
@@ -275,7 +275,7 @@ class Decided(Part, frozen=True):
     call_id: str
     decision: Decision = "approve"
     approval_digest: str = msgspec.field(default="", name="bound")
-    arguments: Mapping[str, Any] | None = None
+    arguments: JsonObject | None = None
     result: Outcome | None = None
     reason: str = ""
     secrets: tuple[str, ...] = ()
@@ -298,7 +298,7 @@ class Started(Part, frozen=True):
     """A call is about to run: with these arguments, and the values that they stand for now."""
 
     call_id: str
-    arguments: Mapping[str, Any] | None = None
+    arguments: JsonObject | None = None
     uses: Uses = NOTHING
     instance: str = ""
     """The stateful instance that it works on, "" for none."""
@@ -404,7 +404,7 @@ check_reply = partial(msgspec.convert, type=Replied)
 """Raises ValueError, which says where, for JSON data that could not be read back as a reply."""
 
 
-def from_json(data: Any) -> Event:
+def from_json(data: object) -> Event:
     """Read an event back. Raises BrokenJournal where it is none."""
     try:
         event: Event = msgspec.convert(data, Event)

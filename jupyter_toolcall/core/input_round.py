@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from .events import Data, Decided, InputNeeded
-from .recorded_data import Record
+from .recorded_data import JsonObject, Record
 
 
 class InputRound(Record, frozen=True):
@@ -31,7 +31,7 @@ class InputRound(Record, frozen=True):
         return "input required" if self.response is None else "approved"
 
     @property
-    def content(self) -> Mapping[str, Mapping[str, Any]]:
+    def content(self) -> Mapping[str, JsonObject]:
         """The fields that the person filled in, by request; empty where they declined."""
         result = self.response.result if self.response is not None else None
         return result.data if isinstance(result, Data) and isinstance(result.data, dict) else {}

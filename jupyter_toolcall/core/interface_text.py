@@ -49,7 +49,7 @@ def joined(separator: str, texts: Iterable[str]) -> str:
     return _filled("".join(parts), ["", *parts])
 
 
-def on_wire(value: Any) -> Any:
+def on_wire(value: object) -> Any:
     """Return the value of a row's field with its texts as they are sent."""
     if type(value) is InterfaceText:
         return value.wire()
@@ -77,7 +77,7 @@ def from_wire(data: Any) -> Any:
     return data
 
 
-def _text(sent: Any, english: str, values: tuple[object, ...]) -> InterfaceText:
+def _text(sent: object, english: str, values: tuple[object, ...]) -> InterfaceText:
     plain = [value if isinstance(value, (str, int, float)) else str(value) for value in values]
     shown = [_shown(value) for value in plain]
     text = _PLACE.sub(lambda match: shown[int(match[1]) - 1], english)

@@ -101,7 +101,7 @@ class Hold:
             self.noted, self.raised = 0.0, True
             self._handler(signal.SIGINT, None)
 
-    def _handle(self, number: int, frame: FrameType | None) -> Any:
+    def _handle(self, number: int, frame: FrameType | None) -> object:
         # It is the outermost hold's method that is installed, for all holds within.
         if Hold.innermost is None and not _begins_or_ends(frame):
             # Its hold has ended, but a full stack kept it from restoring the process's handler.

@@ -101,7 +101,7 @@ class Journal:
         self,
         parent: str | None,
         event: Event,
-        meta: Mapping[str, Any] | None = None,
+        meta: Mapping[str, object] | None = None,
         verified: bool = True,
         may_wait: bool = False,
         moved: Callable[[Entry], None] | None = None,
@@ -132,7 +132,7 @@ class Journal:
         self,
         parent: str | None,
         event: Event,
-        meta: Mapping[str, Any] | None,
+        meta: Mapping[str, object] | None,
         verified: bool,
         may_wait: bool = False,
     ) -> Entry:
@@ -152,7 +152,7 @@ class Journal:
         entry = Entry(entry_id, parent, event, meta or {}, verified)
         return self._add(entry, data, may_wait)
 
-    def _add(self, entry: Entry, data: Any = None, may_wait: bool = False) -> Entry:
+    def _add(self, entry: Entry, data: object = None, may_wait: bool = False) -> Entry:
         self._entries[entry.id] = entry
         try:
             for fold in self._checks:
@@ -222,7 +222,7 @@ class Journal:
             self._register(entry)
         return states
 
-    def adopt(self, metas: Mapping[str, Mapping[str, Any]]) -> None:
+    def adopt(self, metas: Mapping[str, Mapping[str, object]]) -> None:
         """Make entries verified, because a person vouches for them, and give them new meta.
 
         `metas` has the new meta by entry, in path order. Later states are computed again.
@@ -233,7 +233,7 @@ class Journal:
             for entry_id, meta in metas.items():
                 self._replace(self[entry_id], meta)
 
-    def _adopt(self, existing: Entry, meta: Mapping[str, Any]) -> Entry:
+    def _adopt(self, existing: Entry, meta: Mapping[str, object]) -> Entry:
         """Make an entry verified and give it new meta; states after it are computed again."""
         self._fold_again(existing.id)
         return self._replace(existing, meta)
@@ -246,14 +246,14 @@ class Journal:
             for fold in self._folds.values():
                 fold.forget(following)
 
-    def _replace(self, existing: Entry, meta: Mapping[str, Any]) -> Entry:
+    def _replace(self, existing: Entry, meta: Mapping[str, object]) -> Entry:
         entry = Entry(existing.id, existing.parent, existing.event, meta)
         self._write_entry(entry)
         self._entries[existing.id] = entry
         self._order.append(entry)
         return entry
 
-    def _write_entry(self, entry: Entry, data: Any = None, may_wait: bool = False) -> None:
+    def _write_entry(self, entry: Entry, data: object = None, may_wait: bool = False) -> None:
         if self._write is not None:
             when = "soon" if may_wait else entry.when
             self._write(entry.line(self._seal, self._previous, data), when)
@@ -312,7 +312,7 @@ class Journal:
         """Return the entries after the first `count`, in the order in which they were added."""
         return self._order[count:]
 
-    def remember(self, value: Any) -> str:
+    def remember(self, value: object) -> str:
         """Store a text or a definition, with its secrets hidden; return its digest."""
         value = value if self.secrets is None else self.secrets.hide(value)
         text_digest = digest("text", value)

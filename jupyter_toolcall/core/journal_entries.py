@@ -17,7 +17,7 @@ import msgspec
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
 from .events import Decided, Event, Opened, Replied, Started, from_json, to_json
-from .recorded_data import NOTHING, DataRecord, Record
+from .recorded_data import NOTHING, DataRecord, JsonObject, Record
 
 VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -48,7 +48,7 @@ class Entry(DataRecord, frozen=True):
     id: str
     parent: str | None
     event: Event
-    meta: Mapping[str, Any] = NOTHING
+    meta: JsonObject = NOTHING
     verified: bool = True
     """Whether this user's computer wrote it. Any other entry cannot let a call run."""
 
@@ -60,7 +60,9 @@ class Entry(DataRecord, frozen=True):
         (from a copy of the journal, in lines that were lost, or in a kernel that has ended)."""
         return self.verified and "may_have_run" not in self.meta
 
-    def line(self, seal: Seal | None = None, previous: str | None = None, event: Any = None) -> str:
+    def line(
+        self, seal: Seal | None = None, previous: str | None = None, event: object = None
+    ) -> str:
         """Return the entry as a line, which is sealed if the entry is verified.
 
         `previous` is the entry of the line before: the line does not repeat it as its parent.
@@ -109,17 +111,17 @@ def name(parent: str | None, event: Event) -> str:
     return name_by_json(parent, to_json(event))
 
 
-def name_by_json(parent: str | None, event: Any) -> str:
+def name_by_json(parent: str | None, event: object) -> str:
     """Return the id of an entry, from the JSON of its event."""
     return digest("entry", parent or "", event)
 
 
-def text_line(text_digest: str, value: Any) -> str:
+def text_line(text_digest: str, value: object) -> str:
     """Return the line of a text or a definition, to which entries refer by its digest."""
     return line({"text": text_digest, "value": value})
 
 
-def line(data: Mapping[str, Any], seal: Seal | None = None, previous: str | None = None) -> str:
+def line(data: Mapping[str, object], seal: Seal | None = None, previous: str | None = None) -> str:
     """Return data as a line of JSON with a checksum, and with a seal if `seal` is given.
 
     `previous` is the entry of the line before: the line does not repeat it as its parent.
@@ -135,7 +137,7 @@ def line(data: Mapping[str, Any], seal: Seal | None = None, previous: str | None
 
 def read(
     text: str, seal: Seal | None, previous: str | None = None, *, is_first: bool = False
-) -> tuple[Mapping[str, Any], bool]:
+) -> tuple[JsonObject, bool]:
     """Return the data of a line, and whether this computer sealed it.
 
     `previous` is the entry of the line before: the parent of a line that names none.
@@ -167,7 +169,7 @@ def _data(text: str) -> Any:
         return json.loads(text)
 
 
-def demand_format(version: Any) -> None:
+def demand_format(version: object) -> None:
     """Raise UnknownFormat for another version than today's, BrokenJournal for none at all."""
     if type(version) is not int or not 0 <= version < 1_000_000:
         raise BrokenJournal("the version of the journal is no number")
@@ -179,7 +181,7 @@ def demand_format(version: Any) -> None:
         raise UnknownFormat(f"the journal has format {version}, and {reads}; {remedy}")
 
 
-def entry(data: Mapping[str, Any], verified: bool) -> Entry:
+def entry(data: JsonObject, verified: bool) -> Entry:
     """Return the entry of a line. Raises one of BROKEN where its id is not its digest.
 
     The id of a verified entry is not computed again: its seal covers it.
@@ -190,7 +192,7 @@ def entry(data: Mapping[str, Any], verified: bool) -> Entry:
     return Entry(data["id"], data["parent"], event, data.get("meta") or {}, verified)
 
 
-def label(data: Mapping[str, Any]) -> Label:
+def label(data: Mapping[str, object]) -> Label:
     """Return the label of a line."""
     chosen = data.get("chosen")
     count = chosen if isinstance(chosen, int) else 0

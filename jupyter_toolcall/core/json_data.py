@@ -14,7 +14,7 @@ from msgspec import structs
 
 from .digests import json_line
 from .interface_text import on_wire
-from .recorded_data import Record
+from .recorded_data import JsonDict, Record
 
 MARK = "$json"
 """The only key of a mark, which stands for the JSON text under it: {"$json": "1.0"} is 1.0.
@@ -34,7 +34,7 @@ def sendable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def sendable_data(value: Any) -> Any:
+def sendable_data(value: object) -> Any:
     """Return a row, a notice or a part of one as JSON-ready data that Jupyter can send."""
     text = _ENCODER.encode(value)
     # Only an escape can stand for half of a character: most rows have none.
@@ -46,7 +46,7 @@ def no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> JsonDict:
     """Return a JSON object from its pairs. Raises ValueError for a key that is there twice."""
     data = dict(pairs)
     if len(data) < len(pairs):
@@ -56,12 +56,14 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def json_data(value: Any) -> Any:
+def json_data(value: object) -> Any:
     """Return dataclasses, mappings and lists as JSON-ready data, with every text as it is."""
     return json.loads(_PLAIN.encode(value))
 
 
-def mapped(data: Any, kind: type, change: Callable[..., Any], *, keys: bool = False) -> Any:
+def mapped(
+    data: object, kind: type, change: Callable[..., object], *, keys: bool = False
+) -> object:
     """Return JSON data with what `change` returns in place of each part of a kind, such as `str`.
 
     With `keys` the keys of objects are such parts too.
@@ -79,7 +81,7 @@ def mapped(data: Any, kind: type, change: Callable[..., Any], *, keys: bool = Fa
     return data
 
 
-def nested(data: Any, keys: bool = False) -> Iterator[Any]:
+def nested(data: object, keys: bool = False) -> Iterator[Any]:
     """Yield JSON data and all that is in it, from the outside in; with `keys` also the keys."""
     yield data
     if isinstance(data, Mapping):
@@ -91,7 +93,7 @@ def nested(data: Any, keys: bool = False) -> Iterator[Any]:
         yield from nested(part, keys)
 
 
-def exact_data(value: Any) -> Any:
+def exact_data(value: object) -> object:
     """Return JSON data in a form that a browser reads without changing it.
 
     JavaScript rounds large integers, reads 1.0 as 1 and -0.0 as 0, and Jupyter sends no half of
@@ -116,7 +118,7 @@ def exact_data(value: Any) -> Any:
     return value
 
 
-def from_exact(data: Any) -> Any:
+def from_exact(data: object) -> object:
     """Return the JSON data that `exact_data`, or a panel, wrote.
 
     Raises ValueError for a mark whose text is no JSON.
@@ -131,15 +133,15 @@ def from_exact(data: Any) -> Any:
     return data
 
 
-def _mark(value: Any) -> dict[str, str]:
+def _mark(value: object) -> dict[str, str]:
     return {MARK: json.dumps(value, default=dict)}
 
 
-def _is_mark(data: Mapping[str, Any]) -> bool:
+def _is_mark(data: Mapping[str, object]) -> bool:
     return len(data) == 1 and isinstance(data.get(MARK), str)
 
 
-def changed_fields(value: Any, write: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+def changed_fields(value: object, write: Callable[[Any], object] | None = None) -> JsonDict:
     """Return the fields of a dataclass that have not their defaults, or the items of a mapping.
 
     Each is as `write` returns it: as a panel gets it, if it is not named.
@@ -155,7 +157,7 @@ def changed_fields(value: Any, write: Callable[[Any], Any] | None = None) -> dic
     }
 
 
-def wire_value(item: Any) -> Any:
+def wire_value(item: object) -> object:
     """Return the value of a row's field as a panel gets it; a mapping holds JSON data by name."""
     if isinstance(item, Mapping):
         return {name: exact_data(part) for name, part in item.items()}
@@ -171,24 +173,24 @@ _READABLE = json.JSONEncoder(default=changed_fields, check_circular=False, ensur
 _compact = json_line(ensure_ascii=False, allow_nan=True, default=changed_fields)
 
 
-def json_texts(items: Iterable[Any]) -> list[str]:
+def json_texts(items: Iterable[object]) -> list[str]:
     """Return each of some rows as a JSON text without spaces that Jupyter can send."""
     return [sendable(_compact(item)) for item in items]
 
 
-def parsed_texts(items: Iterable[Any]) -> list[Any]:
+def parsed_texts(items: Iterable[object]) -> list[Any]:
     """Return each item as the data that it is the JSON text of; an item that is none as it is."""
     return [_parsed(item) for item in items]
 
 
-def _parsed(item: Any) -> Any:
+def _parsed(item: object) -> object:
     if isinstance(item, str):
         with suppress(ValueError, RecursionError):
             return json.loads(item)
     return item
 
 
-def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+def field_defaults(cls: Any) -> tuple[tuple[str, object], ...]:
     """Return the names and the defaults of the fields of a dataclass, or of a record.
 
     Raises TypeError for other classes.
@@ -206,7 +208,7 @@ def field_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
     return _DEFAULTS[cls]
 
 
-def at_path(value: Any, path: tuple[str, ...]) -> Any:
+def at_path(value: object, path: tuple[str, ...]) -> Any:
     """Return what a path leads to; None where it leads to nothing."""
     for step in path:
         match value:
@@ -219,7 +221,7 @@ def at_path(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-def replaced_at(value: Any, path: tuple[str, ...], part: Any) -> Any:
+def replaced_at(value: object, path: tuple[str, ...], part: object) -> Any:
     """Return a value with another part where a path leads to."""
     if not path:
         return part

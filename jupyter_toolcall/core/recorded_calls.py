@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from .call_record import CallRecord, objects_of
 from .digests import digest
@@ -14,6 +14,7 @@ from .errors import NotYourTurn
 from .events import Decided, Finished, Outcome, Started, ended_call
 from .journal import Journal
 from .journal_entries import Entry
+from .recorded_data import JsonObject
 from .state import State
 from .state_fold import state_at
 
@@ -188,7 +189,7 @@ class CallEnd:
     journal: Journal = field(repr=False, compare=False)
     entry: str
     cached: bool = False
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: JsonObject = field(default_factory=dict)
 
     @property
     def ms(self) -> float:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import force_setattr
 
+JsonObject: TypeAlias = Mapping[str, Any]
+"""JSON data by name, such as arguments, a schema, or the meta of an entry."""
+JsonDict: TypeAlias = dict[str, Any]
+"""The same as a dict of its owner, who may change it."""
 T = TypeVar("T")
 Class = TypeVar("Class", bound=type)
 _UNCHANGING = frozenset((str, int, float, bool, type(None)))
 
 
-def _refused(data: Any, *arguments: Any, **changes: Any) -> NoReturn:
+def _refused(data: object, *arguments: object, **changes: object) -> NoReturn:
     raise TypeError("recorded data do not change; change a copy of them: copy.deepcopy(data)")
 
 
@@ -32,7 +36,7 @@ class FrozenDict(dict[str, Any]):
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> object:
         return copied(self)
 
 
@@ -46,7 +50,7 @@ class FrozenList(list[Any]):
     def __reduce__(self) -> Any:
         return list, (list(self),)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> object:
         return copied(self)
 
 
@@ -112,7 +116,7 @@ class DataRecord(Record, frozen=True):
                 force_setattr(self, name, frozen(value))
 
 
-def replace(record: T, /, **changes: Any) -> T:
+def replace(record: T, /, **changes: object) -> T:
     """Return a record, or an instance of a dataclass, with other values of some fields."""
     if isinstance(record, msgspec.Struct):
         return msgspec.structs.replace(record, **changes)
@@ -124,7 +128,7 @@ def replace(record: T, /, **changes: Any) -> T:
 class LazyDict(Mapping[str, Any]):
     """Recorded data that are computed when they are first read."""
 
-    def __init__(self, compute: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, compute: Callable[[], Mapping[str, object]]) -> None:
         self._compute = compute
 
     @cached_property
@@ -132,7 +136,7 @@ class LazyDict(Mapping[str, Any]):
         data: FrozenDict = frozen(self._compute())
         return data
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return self._data[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -165,10 +169,10 @@ def recorded(*names: str, copies: str = "") -> Callable[[Class], Class]:
 class CopyOf:
     """Reads a copy of recorded data: plain dicts and lists, those of lazy data too."""
 
-    def __init__(self, read: Callable[[Any], Any]) -> None:
+    def __init__(self, read: Callable[[Any], object]) -> None:
         self.read = read
 
-    def __call__(self, record: Any) -> Any:
+    def __call__(self, record: object) -> Any:
         """Return a copy of the data of a record."""
         return copied(self.read(record))
 

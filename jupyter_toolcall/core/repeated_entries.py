@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .errors import BrokenJournal
 from .events import Decided, Finished, Replied
 from .journal_entries import Entry, Seal, line, name
+from .recorded_data import JsonDict, JsonObject
 
 
 class Repeat(NamedTuple):
@@ -24,12 +25,12 @@ class Repeat(NamedTuple):
 
     def line(self, seal: Seal | None, previous: str | None) -> str:
         """Return all of these entries as one line; see `journal_entries.line`."""
-        data: dict[str, Any] = {"id": self.last, "parent": self.parent}
+        data: JsonDict = {"id": self.last, "parent": self.parent}
         data |= {"repeats": [*self.originals], **({"stale": True} if self.is_stale else {})}
         return line(data, seal, previous)
 
 
-def repeated_meta(entry: Entry, is_stale: bool = False) -> Mapping[str, Any]:
+def repeated_meta(entry: Entry, is_stale: bool = False) -> JsonObject:
     """Return the meta of an entry where it is repeated on another branch.
 
     A reply and a decision name the first entry of that kind (`of`), so that an approval allows
@@ -59,7 +60,7 @@ def repeated_entries(
     return entries
 
 
-def read_repeat(data: Mapping[str, Any]) -> Repeat:
+def read_repeat(data: Mapping[str, object]) -> Repeat:
     """Return the range that a line repeats. Raises BrokenJournal where it names none."""
     match data:
         case {"id": str(last), "parent": str() | None as parent, "repeats": [str(a), str(b)]}:

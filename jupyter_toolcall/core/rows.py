@@ -30,7 +30,7 @@ class Row:
         cls.__replace__ = Row.__replace__  # type: ignore[method-assign]
         dataclass(frozen=True)(cls)
 
-    def __replace__(self, **changes: Any) -> Any:
+    def __replace__(self, **changes: object) -> object:
         """Return a row with other values of some fields, which `dataclasses` sets one by one."""
         row = object.__new__(type(self))
         vars(row).update(vars(self), **changes)

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 from .errors import Absent
 from .events import Decided, Event, from_json, to_json
 from .json_data import at_path, mapped, nested, replaced_at
+from .recorded_data import JsonDict
 
 LEAST = 8
 """The fewest characters of a known secret, such as a header's value: shorter ones are in words."""
@@ -182,17 +183,17 @@ class Secrets:
 
     # -- from values to markers --------------------------------------------------------------
 
-    def occur(self, data: Any) -> bool:
+    def occur(self, data: object) -> bool:
         """Return whether data, a record, or a dataclass with slots, holds a secret."""
         return bool(self.values) and _holds(data, self.values)
 
-    def hide(self, data: Any) -> Any:
+    def hide(self, data: object) -> Any:
         """Return JSON-ready data with markers, which nothing resolves, in place of secrets."""
         if not self.values or not self.occur(data):
             return data
         return self._replace(data, lambda key: key)
 
-    def mark(self, data: Any, keys: Collection[str] = ()) -> tuple[Any, Keys]:
+    def mark(self, data: object, keys: Collection[str] = ()) -> tuple[Any, Keys]:
         """Return data with markers in place of secrets, and the keys that stand for values.
 
         `keys` are keys of markers that stand for values in it already.
@@ -211,7 +212,7 @@ class Secrets:
         marked = self._replace(data, unlike_texts)
         return marked, tuple(sorted(used))
 
-    def _replace(self, data: Any, name: Callable[[str], str]) -> Any:
+    def _replace(self, data: object, name: Callable[[str], str]) -> object:
         pattern, keys = self._pattern, self._keys
         assert pattern is not None
 
@@ -232,7 +233,7 @@ class Secrets:
 
     # -- from markers to values --------------------------------------------------------------
 
-    def reveal(self, data: Any, keys: Collection[str]) -> Any:
+    def reveal(self, data: object, keys: Collection[str]) -> Any:
         """Return data with values in place of the markers of these keys.
 
         Raises MissingSecret where a variable is not set.
@@ -273,7 +274,7 @@ def hiding(environment: Mapping[str, str]) -> Hide:
     return Secrets(environment).hide
 
 
-def marker_keys(data: Any) -> set[str]:
+def marker_keys(data: object) -> set[str]:
     """Return the keys of all that reads as a marker."""
     texts = (part for part in nested(data, keys=True) if isinstance(part, str))
     return {key for text in texts for key in _MARKER.findall(text)}
@@ -328,7 +329,7 @@ def hide_event_secrets(event: Event, secrets: Secrets) -> Event:
     """Return an event with markers in place of secrets; one without secrets as it is."""
     if not secrets.occur(event):
         return event
-    data: dict[str, Any] = to_json(event)
+    data: JsonDict = to_json(event)
     names = _MARKED.get(data["type"], ())
     if isinstance(event, Decided) and event.round:
         # The tool gets the values of a response.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec.structs import replace
 from rpds import HashTrieMap
@@ -36,7 +36,7 @@ from .input_round import InputRound
 from .journal import Journal
 from .journal_entries import Entry
 from .object_names import introduce, reserve, with_inputs, with_producers
-from .recorded_data import NOTHING, FrozenDict
+from .recorded_data import NOTHING, FrozenDict, JsonDict
 from .state import START, State
 
 
@@ -74,10 +74,10 @@ def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
 
 def _changes_of_result(
     state: State, call: CallRecord, outcome: Outcome, keys: tuple[str, ...]
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return the fields that a result changes; `keys` are those of its markers."""
     before = state.succeeded.get(call.tool) or Trail()
-    changes: dict[str, Any] = {"succeeded": state.succeeded.insert(call.tool, before.add(call.id))}
+    changes: JsonDict = {"succeeded": state.succeeded.insert(call.tool, before.add(call.id))}
     # A call that failed worked on a copy that is gone, so it leaves no trace here.
     if call.started is not None and call.started.instance:
         changes["instances"] = state.instances.insert(call.started.instance, call.id)

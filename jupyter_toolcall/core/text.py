@@ -57,7 +57,7 @@ def without_addresses(text: str) -> str:
     return _ADDRESS.sub("", text) if " at 0x" in text else text
 
 
-def own_text(value: Any) -> str:
+def own_text(value: object) -> str:
     """Return a value's `repr`, or its `str` if its class has only that, the same in each run.
 
     Raises what these raise.

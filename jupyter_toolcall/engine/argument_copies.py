@@ -55,7 +55,7 @@ class ArgumentCopy:
             Content(self.recorded.content, True) if is_recorded else content_of(self.copy)
         )
 
-    def bring_home(self, copy: Any, promised: bool) -> None:
+    def bring_home(self, copy: object, promised: bool) -> None:
         """Take what a worker returns in place of the value that stays on its cluster."""
         self.copy, self.sent = copy, True
         self.promised, self._before = promised, Content(self.recorded.content, True)
@@ -144,7 +144,7 @@ class ArgumentCopies:
             self._copies[id(value)] = self._by_copy[id(copied.copy)] = copied
         return self._copies[id(value)].copy
 
-    def take_back(self, objects: Sequence[Any]) -> None:
+    def take_back(self, objects: Sequence[object]) -> None:
         """Put what a worker returns in the place of the copies; of none, nothing came back."""
         for copied, value in zip(self if objects else (), objects, strict=False):
             if value is Unchanged:
@@ -173,7 +173,7 @@ class ArgumentCopies:
             and id(copied.copy) not in self.kept
         ]
 
-    def of_value(self, value: Any) -> ArgumentCopy | None:
+    def of_value(self, value: object) -> ArgumentCopy | None:
         """Return the copy with the identity of a value; None if the value is no copy."""
         return self._by_copy.get(id(value))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.events import Made, Producer
@@ -18,7 +17,7 @@ from .cursor import Cursor
 from .session_values import PreparedCall, SessionValues, ToolInputs
 
 
-def call_effect(ready: PreparedCall, state: State, values: SessionValues, model: Any) -> str:
+def call_effect(ready: PreparedCall, state: State, values: SessionValues, model: object) -> str:
     """Return the effect of a call that can run; "" if it has none, or a value is missing."""
     effect = ready.tool.effect
     if effect is None:

@@ -7,7 +7,6 @@ runs `call_tool` or records `tool_call_result` for each. `generate` only asks th
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, NotYourTurn, UsageError
@@ -61,7 +60,7 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
     run_now(cursor, call.id)
 
 
-def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
+def tool_call_result(cursor: Cursor, call_id: str, result: object) -> CallRecord:
     """Record the result of a call that the program ran itself, and return the call.
 
     A result is plain data, an object (its value or its name), a list of objects, or an
@@ -81,7 +80,7 @@ def tool_call_result(cursor: Cursor, call_id: str, result: Any) -> CallRecord:
     return cursor.state.calls[call_id]
 
 
-def _outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
+def _outcome(cursor: Cursor, call: CallRecord, result: object) -> Outcome:
     match result:
         case BaseException():
             return Failed(error_text(result))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..core.errors import NotYourTurn
 from ..core.events import Call
@@ -24,7 +23,7 @@ def client_must_wait(cursor: Cursor) -> str:
 
 
 def record_client_call(
-    cursor: Cursor, call_id: str, tool: str, arguments: Mapping[str, Any], by: str
+    cursor: Cursor, call_id: str, tool: str, arguments: Mapping[str, object], by: str
 ) -> Entry:
     """Record that a client asks for a call, as a reply in the model's place; nothing runs.
 

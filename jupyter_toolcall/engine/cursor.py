@@ -160,7 +160,7 @@ class Cursor:
     # -- new entries ----------------------------------------------------------------------
 
     def write(
-        self, event: Event, *, verified: bool = True, may_wait: bool = False, **meta: Any
+        self, event: Event, *, verified: bool = True, may_wait: bool = False, **meta: object
     ) -> Entry:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
@@ -301,7 +301,7 @@ class Cursor:
             self._shown[call.id] = call, shown
         return shown
 
-    def arguments_to_run(self, call: CallRecord) -> Mapping[str, Any]:
+    def arguments_to_run(self, call: CallRecord) -> Mapping[str, object]:
         """Return the arguments that an open call would run with, or else was asked for with."""
         ready = self.runnable(call, self.state)
         return call.asked if ready is None else ready.arguments
@@ -444,7 +444,9 @@ class SessionContext:
         """The index of the journal's calls on all branches."""
         return CallIndex.of(self.journal)
 
-    def origins(self, state: State, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
+    def origins(
+        self, state: State, call: CallRecord, arguments: Mapping[str, object]
+    ) -> CallOrigins:
         """Return where the arguments came from with which a call would run, or ran."""
         return self.origin_reader.origins(state, call, arguments, self.toolbox)
 
@@ -453,7 +455,7 @@ class SessionContext:
         """A function that replaces secrets by markers."""
         return self.secrets.hide
 
-    def content_text(self, value: Any) -> str:
+    def content_text(self, value: object) -> str:
         """Return the text of a value's content for a model; of a table only what is shared."""
         return content_text(value, self.hide, lambda table: table_text(table, self.sharing))
 

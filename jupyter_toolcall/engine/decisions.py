@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
@@ -25,7 +24,7 @@ from ..core.events import (
 )
 from ..core.interrupts import attempt
 from ..core.journal_entries import Entry
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonObject, replace
 from ..core.secrets import Keys, MissingSecret, marker_keys
 from ..core.state import NAME, State, kind_in
 from ..core.state_fold import state_at
@@ -52,8 +51,8 @@ def decision_event(
     cursor: Cursor,
     call_id: str,
     decision: Decision,
-    arguments: Mapping[str, Any] | None = None,
-    result: Any = None,
+    arguments: Mapping[str, object] | None = None,
+    result: object = None,
     reason: str = "",
     approval_digest: str | None = None,
 ) -> Decided:
@@ -115,7 +114,7 @@ def question_about(cursor: Cursor, call_id: str) -> Ask | None:
     return allowed if isinstance(allowed, Ask) else None
 
 
-def demand_decision(decision: str, arguments: Any, result: Any, reason: Any) -> None:
+def demand_decision(decision: str, arguments: object, result: object, reason: object) -> None:
     """Raise UsageError for a word that is no decision, and for what a decision does not take.
 
     Nothing is passed over: who gives a reason and forgets "reject" must not approve the call.
@@ -174,8 +173,8 @@ def decided_event(
     cursor: Cursor,
     call: CallRecord,
     decision: Decision,
-    arguments: Mapping[str, Any] | None,
-    result: Any,
+    arguments: Mapping[str, object] | None,
+    result: object,
     reason: str,
 ) -> Decided:
     """Return a decision on a call as an event, without its approval digest."""
@@ -192,7 +191,7 @@ def decided_event(
 
 
 def edit_event(
-    cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any], reason: str
+    cursor: Cursor, call: CallRecord, arguments: Mapping[str, object], reason: str
 ) -> Decided:
     """Return the decision that a call runs with a person's arguments in place of all its own.
 
@@ -212,8 +211,8 @@ def edit_event(
 
 
 def _marked(
-    cursor: Cursor, call: CallRecord, arguments: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], Keys]:
+    cursor: Cursor, call: CallRecord, arguments: Mapping[str, object]
+) -> tuple[JsonObject, Keys]:
     """Return a person's arguments with markers in place of secrets, and the keys of the markers.
 
     A marker that the call has still stands for its secret. Any other marker is plain text, so
@@ -234,7 +233,7 @@ def _marked(
     return marked, kept
 
 
-def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> Decided:
+def answer_event(cursor: Cursor, call: CallRecord, result: object, reason: str) -> Decided:
     """Return a person's answer to a call; that to a request records the arguments as shown."""
     tool, outcome = cursor.tool_named(call.tool), answer_outcome(cursor, call, result)
     shown = cursor.arguments_to_run(call) if tool is not None and tool.for_person else call.asked
@@ -242,7 +241,7 @@ def answer_event(cursor: Cursor, call: CallRecord, result: Any, reason: str) -> 
     return Decided(call.id, "answer", "", arguments, outcome, reason)
 
 
-def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
+def check_answer(cursor: Cursor, call_id: str, result: object) -> None:
     """Raise CallError where a result that a person typed does not fit what the tool returns.
 
     A program's answer is not checked: it may stand for a tool that returned what it should not.
@@ -263,7 +262,7 @@ def check_answer(cursor: Cursor, call_id: str, result: Any) -> None:
         tool.check_answer(values.with_plain_data(result, cursor.state), resolve)
 
 
-def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
+def answer_outcome(cursor: Cursor, call: CallRecord, result: object) -> Outcome:
     """Return a person's result as an outcome: objects, named or given, plain data, or both.
 
     The name of plain data, such as `str#1`, stands for the data, as in the arguments of a call.
@@ -279,7 +278,7 @@ def answer_outcome(cursor: Cursor, call: CallRecord, result: Any) -> Outcome:
     result = values.with_plain_data(result, state)
     registered, names = kinds_by_class(values), frozenset(values.kinds.values())
 
-    def object_kind(value: Any) -> str | None:
+    def object_kind(value: object) -> str | None:
         if isinstance(value, str):
             named = NAME.fullmatch(value) and kind_in(value) in names
             return kind_in(value) if named else None
@@ -357,7 +356,7 @@ def _is_over(entry: Entry, ended: Collection[str]) -> bool:
     return call_id_of(entry.event) in {"", *ended}
 
 
-def _kept(entry: Entry) -> Mapping[str, Any]:
+def _kept(entry: Entry) -> JsonObject:
     """Return the meta of an entry that a person vouches for."""
     meta = {key: value for key, value in entry.meta.items() if key != "may_have_run"}
     if isinstance(entry.event, Replied):

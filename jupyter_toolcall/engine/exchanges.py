@@ -16,6 +16,7 @@ from msgspec import structs
 from ..core.errors import UsageError
 from ..core.events import Replied, Usage
 from ..core.journal_entries import Entry
+from ..core.recorded_data import JsonDict
 from ..core.state_fold import state_at
 from ..models.prices import Cost, cost
 from ..schemes.messages import Assistant, Attempt, Request
@@ -76,7 +77,7 @@ def _answered(cursor: Cursor, entry: Entry) -> Request:
     return replace(request, messages=tuple(sent.messages[:-1]), news=entry.event.news)
 
 
-def _body(cursor: Cursor, request: Request) -> Any:
+def _body(cursor: Cursor, request: Request) -> object:
     """Return the provider's own JSON of a request, None for a model that has none."""
     body = getattr(cursor.context.model, "body", None)
     return None if body is None else body(request)
@@ -113,7 +114,7 @@ def request_json(cursor: Cursor, turn: int) -> str:
     return cut(json.dumps(shown, indent=2, ensure_ascii=False), LONGEST)
 
 
-def request_data(request: Request) -> dict[str, Any]:
+def request_data(request: Request) -> JsonDict:
     """Return a request as JSON-ready data, as a model that is a function gets it."""
     messages = []
     for message in request.messages:

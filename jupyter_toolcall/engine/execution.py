@@ -6,7 +6,7 @@ new object, besides the result; where a call fails it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from ..core.interface_text import t
 from ..core.interrupts import attempt, interruptible
 from ..core.object_names import produced_names
 from ..core.recorded_calls import instance_version, result_digests
-from ..core.recorded_data import Record, replace
+from ..core.recorded_data import JsonDict, JsonObject, Record, replace
 from ..core.state import State
 from ..core.state_fold import state_at
 from ..sources.table_sharing import cell_free_error, holds_withheld
@@ -120,7 +120,7 @@ class ToolExecution:
         values = (*(copied.value for copied in self._copies), *self._subject)
         return not tool.leaves_out_withheld and any(holds_withheld(v, withhold) for v in values)
 
-    def outcome(self, result: Any, description: str) -> events.Outcome:
+    def outcome(self, result: object, description: str) -> events.Outcome:
         """Return the outcome for a result of the function and its description."""
         outcome: events.Outcome
         if type(result) in SCALARS and not self._copies:
@@ -155,7 +155,7 @@ class ToolExecution:
             end.result.compute_again = lambda: self._compute_again(ref)
         return outcome
 
-    def _compute_again(self, ref: events.Made) -> Any:
+    def _compute_again(self, ref: events.Made) -> object:
         """Run the call again for an object that is lost. Raises Lost where that fails.
 
         Its tool is read-only, so nobody is asked, as in a replay. The new value must have the
@@ -279,7 +279,7 @@ def _run(execution: ToolExecution, executor: Executor | None) -> tuple[events.Ou
     return execution.outcome_of_end(end), stopped
 
 
-def _values(ready: PreparedCall, copies: ArgumentCopies) -> dict[str, Any]:
+def _values(ready: PreparedCall, copies: ArgumentCopies) -> JsonDict:
     """Return what a tool's function is called with."""
     inputs: ToolInputs | PreparedCall = ready.inputs or ready
     # Plain data that a name stands for may be more than JSON.
@@ -306,7 +306,7 @@ class Execution(Record, frozen=True, gc=True):
     """The outcome of an execution, and the metadata of its entry."""
 
     outcome: events.Outcome
-    meta: Mapping[str, Any]
+    meta: JsonObject
     interrupted: bool
 
 
@@ -357,7 +357,7 @@ def stored_execution(
     if kept is None:
         kept, interrupted = (UNKEPT,), True
     changes = ran.changes
-    meta: dict[str, Any] = {"ms": duration}
+    meta: JsonDict = {"ms": duration}
     if ran.prints:
         meta["prints"] = ran.prints
     if notes := [*_run_notes(ready, state, ran.worker), *changes.notes, *kept]:

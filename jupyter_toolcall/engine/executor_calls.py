@@ -70,7 +70,7 @@ def submit(executor: Executor, task: ToolTask) -> Future[Any]:
     raise NotRun(f"not run: {reason}; give the session a new one with executor=")
 
 
-def _wait(future: Future[Any]) -> None:
+def _wait(future: Future[object]) -> None:
     # On Windows a wait without a timeout cannot be interrupted.
     while not future.done():
         with suppress(TimeoutError, CancelledError):

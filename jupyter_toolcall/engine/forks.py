@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Replied, ended_call
@@ -84,7 +83,7 @@ def _start(cursor: Cursor, at: str) -> str:
 
 
 def edit_cursor(
-    cursor: Cursor, call_id: str, arguments: Mapping[str, Any], reason: str = ""
+    cursor: Cursor, call_id: str, arguments: Mapping[str, object], reason: str = ""
 ) -> Cursor:
     """Return a cursor whose first event is one new decision: the call with other arguments.
 
@@ -103,8 +102,8 @@ def decide_anew(
     cursor: Cursor,
     call_id: str,
     decision: Decision,
-    arguments: Mapping[str, Any] | None = None,
-    result: Any = None,
+    arguments: Mapping[str, object] | None = None,
+    result: object = None,
     reason: str = "",
 ) -> Cursor:
     """Return a cursor that replays this branch with another decision on one call.
@@ -188,7 +187,7 @@ def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
     return (), ()
 
 
-def _turn(entry: Entry) -> Any:
+def _turn(entry: Entry) -> object:
     """Return a prompt by its text, or a reply by the ids of its calls; None for another entry."""
     match entry.event:
         case Asked(text, again=times_asked):

@@ -14,7 +14,7 @@ from ..core.digests import digest
 from ..core.errors import CallError, DefinitionError, NotYourTurn, UsageError
 from ..core.events import Data, Decided, Decision, Failed, InputNeeded, Outcome, to_json
 from ..core.input_round import InputRound
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, JsonObject, replace
 from ..core.secrets import Secrets
 from ..tools.arguments import plain_arguments
 from ..tools.running_tool import InputRequest, InputRequired, InputResponse
@@ -47,13 +47,13 @@ def input_outcome(required: InputRequired, ready: PreparedCall) -> Outcome:
     return InputNeeded(asked["requests"], asked["state"])
 
 
-def _request_json(request: InputRequest) -> dict[str, Any]:
-    data: dict[str, Any] = {"message": str(request.message)}
+def _request_json(request: InputRequest) -> JsonDict:
+    data: JsonDict = {"message": str(request.message)}
     data |= {"schema": dict(request.schema)} if request.schema else {}
     return data | ({"url": str(request.url)} if request.url else {})
 
 
-def _demand_form(request: Mapping[str, Any]) -> None:
+def _demand_form(request: JsonObject) -> None:
     """Raise UsageError or DefinitionError for a request that is no valid form or page."""
     _form_checker(request)
     if not (url := request.get("url", "")):
@@ -85,7 +85,7 @@ def round_digest(call: CallRecord) -> str:
     return digest("round", call.id, call.approval_digest, len(call.rounds), asked)
 
 
-def response_event(call: CallRecord, decision: Decision, result: Any, reason: str) -> Decided:
+def response_event(call: CallRecord, decision: Decision, result: object, reason: str) -> Decided:
     """Return a person's response to the open round of a call.
 
     `result` has the fields of the form. For several questions it has their fields by the key of
@@ -105,7 +105,7 @@ def response_event(call: CallRecord, decision: Decision, result: Any, reason: st
     return Decided(call.id, decision, shown_digest, None, response, reason, round=len(call.rounds))
 
 
-def _checked_fields(open_round: InputRound, tool: str, result: Any) -> dict[str, Any]:
+def _checked_fields(open_round: InputRound, tool: str, result: object) -> JsonDict:
     """Return the fields by question. Raises CallError, which names a field that does not fit."""
     requests = open_round.asked.requests
     fields = plain_arguments({} if result is None else result)
@@ -121,7 +121,7 @@ def _checked_fields(open_round: InputRound, tool: str, result: Any) -> dict[str,
     }
 
 
-def _form_checker(request: Mapping[str, Any], title: str = "input") -> Any:
+def _form_checker(request: JsonObject, title: str = "input") -> Any:
     """Return the checker of a form's fields; a page has no fields.
 
     Raises DefinitionError where the form is no JSON Schema.

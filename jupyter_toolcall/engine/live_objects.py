@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain, count
-from typing import Any
 
 from ..core.events import Made, inputs_of
 from ..core.json_data import nested
@@ -22,7 +21,7 @@ from .cursor import Cursor
 from .session_values import SessionValues
 
 
-def live_object(value: Any, kind: str, state: State, values: SessionValues) -> Made:
+def live_object(value: object, kind: str, state: State, values: SessionValues) -> Made:
     """Return the object of a value in a state: an existing one, or a new input without a name."""
     content = content_digest(value)
     existing = state.contents.get((kind, content)) if content else None
@@ -53,7 +52,7 @@ class LiveObjects(ObjectNames):
         """Return the type of a value that is an object; None for one that may be plain data."""
         return registered_kind(type(value), self._values.kinds)
 
-    def name(self, value: Any, kind: str) -> str:
+    def name(self, value: object, kind: str) -> str:
         """Return the name of the object of a value; a new one is free on all replayed branches."""
         ref = live_object(value, kind, self._state, self._values)
         if ref.producer not in self._state.by_producer:
@@ -62,7 +61,7 @@ class LiveObjects(ObjectNames):
             self._state = introduce(self._state, replace(ref, name=name))
         return self._state.name_of(ref)
 
-    def inputs(self, arguments: Mapping[str, Any]) -> tuple[Made, ...]:
+    def inputs(self, arguments: Mapping[str, object]) -> tuple[Made, ...]:
         """Return the inputs in the arguments of a call that the session did not begin with: new
         ones, and those of other edits, which may come later, or be edited away."""
         texts = dict.fromkeys(part for part in nested(arguments) if isinstance(part, str))

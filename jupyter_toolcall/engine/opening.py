@@ -67,8 +67,8 @@ def open_session(
     *,
     scheme: str | Scheme,
     native: bool = False,
-    inputs: Mapping[str, Any],
-    outputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
+    outputs: Mapping[str, object],
     system: str,
     approve: Approve,
     journal: Journal | Path | None,
@@ -128,7 +128,9 @@ def open_session(
     return context, _without_secrets(opened, context)
 
 
-def _demand_options(toolbox: Any, inputs: Any, outputs: Any, max_turns: Any, budget: Any) -> None:
+def _demand_options(
+    toolbox: object, inputs: object, outputs: object, max_turns: object, budget: object
+) -> None:
     """Raise UsageError, which names the option, where a value is of another type."""
     if not isinstance(toolbox, Toolbox):
         raise UsageError(f"{toolbox!r:.60} is no toolbox; write Session(Toolbox(...), ...)")
@@ -140,7 +142,7 @@ def _demand_options(toolbox: Any, inputs: Any, outputs: Any, max_turns: Any, bud
         raise UsageError(f"budget: {budget!r:.60} is no Budget, such as Budget(calls=40)")
 
 
-def _demand_names(option: str, value: Any) -> None:
+def _demand_names(option: str, value: object) -> None:
     """Raise UsageError, which names the option, for anything but a dict by names."""
     if not isinstance(value, Mapping) or not all(isinstance(k, str) and k for k in value):
         raise UsageError(f"{option}: {value!r:.60} is no dict by names, such as {{'a': ...}}")
@@ -157,7 +159,7 @@ def _breaks(globs: str | Sequence[str], toolbox: Toolbox) -> tuple[str, ...]:
     return held
 
 
-def checked_count(count: Any, option: str = "jobs") -> int:
+def checked_count(count: object, option: str = "jobs") -> int:
     """Return a number from 1 on, such as that of calls that run together. Raises UsageError."""
     if type(count) is not int or count < 1:
         raise UsageError(f"{option} is {count!r:.60}; give a whole number from 1 on")
@@ -260,7 +262,7 @@ def _described(value: Any) -> Described:
 
 
 def _input(
-    name: str, value: Any, description: str, values: SessionValues, longest: int
+    name: str, value: object, description: str, values: SessionValues, longest: int
 ) -> tuple[str, Made]:
     is_plain = is_plain_input(value, values.kinds)
     assert values.journal.secrets is not None

@@ -130,7 +130,7 @@ def _altered_objects(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> l
 
 
 def judged(
-    context: SessionContext, tool: Tool, arguments: Mapping[str, Any], origins: Origins
+    context: SessionContext, tool: Tool, arguments: Mapping[str, object], origins: Origins
 ) -> Judgement:
     """Return the decision on a call, with its reason and the rule that takes it.
 

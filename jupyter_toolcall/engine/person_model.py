@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Literal
 
 from ..core.errors import NotYourTurn, UsageError, checked_text
 from ..core.events import Call
 from ..core.interface_text import t, tn
 from ..core.journal_entries import Entry
+from ..core.recorded_data import JsonObject
 from ..core.state import AskModel
 from ..core.text import count_text
 from ..models.named import Person
@@ -38,7 +39,7 @@ class Written:
     """A call that the person has written in the model's place."""
 
     tool: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ Phase = Literal["ready", "thinking", "waiting", "running", "finished", "stopped"
 YOU = t("You are the model")
 LONG = 4_000
 
-Pair = tuple[str, Mapping[str, Any]]
+Pair = tuple[str, JsonObject]
 
 
 def is_person_turn(cursor: Cursor) -> bool:
@@ -137,7 +138,7 @@ def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:
                 raise UsageError(f"{call!r:.60} is no call; give a (tool, arguments) pair")
 
 
-def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, Any]) -> None:
+def check_person_call(cursor: Cursor, tool: str, arguments: Mapping[str, object]) -> None:
     """Raise CallError where a call of this turn could not run; nothing is recorded."""
     state = cursor.state
     call = Call("written", tool, plain_arguments(arguments))

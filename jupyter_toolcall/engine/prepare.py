@@ -16,7 +16,7 @@ from ..core.digests import digest
 from ..core.errors import CallError
 from ..core.events import Made, Producer, Uses
 from ..core.json_data import replaced_at
-from ..core.recorded_data import copied, replace
+from ..core.recorded_data import JsonDict, JsonObject, copied, replace
 from ..core.secrets import MissingSecret, Secrets
 from ..core.state import State
 from ..schemes.scheme import Scheme, completed
@@ -45,7 +45,7 @@ def prepare(
     state: State,
     scheme: Scheme,
     values: SessionValues,
-    initial: Mapping[str, Any],
+    initial: Mapping[str, object],
     secrets: Secrets | None,
 ) -> PreparedCall:
     """Return a call that can run.
@@ -94,10 +94,10 @@ def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
 def _prepare(
     call: CallRecord,
     tool: Tool,
-    asked: Mapping[str, Any],
+    asked: Mapping[str, object],
     state: State,
     values: SessionValues,
-    variables: Mapping[str, Any],
+    variables: Mapping[str, object],
     secrets: Secrets | None,
     named: NamedData,
 ) -> PreparedCall:
@@ -155,10 +155,10 @@ def _prepare(
 def _filled(
     call: CallRecord,
     tool: Tool,
-    asked: Mapping[str, Any],
-    variables: Mapping[str, Any],
+    asked: Mapping[str, object],
+    variables: Mapping[str, object],
     named: NamedData,
-) -> Mapping[str, Any]:
+) -> JsonObject:
     """Return the arguments with defaults filled in; a person's edit has all of them already."""
     filled = named.with_values(asked) if named.plain else asked
     if call.edited or tool.fill is unchanged:
@@ -166,7 +166,9 @@ def _filled(
     return tool.fill(copied(filled), copied(variables))
 
 
-def _check(tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues) -> None:
+def _check(
+    tool: Tool, arguments: Mapping[str, object], state: State, values: SessionValues
+) -> None:
     """Let a tool, and its own `check`, check the arguments of a call. Raises CallError."""
 
     def fitting(name: str, types: tuple[type, ...]) -> Any:
@@ -199,9 +201,9 @@ def _check(tool: Tool, arguments: Mapping[str, Any], state: State, values: Sessi
 
 def approval_digest(
     tool: Tool,
-    named: Any,
+    named: object,
     before: str,
-    variables: Mapping[str, Any],
+    variables: Mapping[str, object],
     withhold: Collection[str],
     takes_objects: bool,
 ) -> str:
@@ -245,15 +247,18 @@ class NamedData:
         """What produced each value, by argument."""
         return {".".join(path): ref.producer for path, (_, ref) in self.objects.items()}
 
-    def with_values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def with_values(self, arguments: Mapping[str, object]) -> JsonDict:
         """Return arguments with each value in place of its name."""
         for path, value in self.plain.items():
             arguments = replaced_at(arguments, path, value)
         return dict(arguments)
 
     def with_names(
-        self, filled: Mapping[str, Any], values: Mapping[str, Any], asked: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+        self,
+        filled: Mapping[str, object],
+        values: Mapping[str, object],
+        asked: Mapping[str, object],
+    ) -> Mapping[str, object]:
         """Return the arguments that the tool runs with, as the model asked for them: with names.
 
         Arguments:
@@ -276,13 +281,13 @@ class NamedData:
 NO_DATA = NamedData()
 
 
-def data_of(value: Any) -> Any:
+def data_of(value: object) -> object:
     """Return the data that a named value stands for. Raises CallError where it cannot be read."""
     return value.text() if isinstance(value, StandsForText) else private(value)[0]
 
 
 def named_data(
-    tool: Tool, arguments: Mapping[str, Any], state: State, values: SessionValues
+    tool: Tool, arguments: Mapping[str, object], state: State, values: SessionValues
 ) -> NamedData:
     """Return the plain data that arguments name. Raises Absent for a missing value."""
     names = named_paths(parameters_schema(tool), arguments, fits_plain(state.plain))

@@ -12,7 +12,7 @@ from ..core.digests import readable_json
 from ..core.errors import NotYourTurn, Unfinished, UsageError, checked_text
 from ..core.events import Asked, Finished, Interrupted, Made, Output, Replied
 from ..core.interrupts import Hold, attempt
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, replace
 from ..core.state import NAME, kind_in
 from ..core.state_fold import state_at
 from ..tools.answer_types import SCALARS
@@ -118,7 +118,7 @@ def _before_prompt(cursor: Cursor, asked: Asked) -> Cursor:
     return Cursor(cursor.context, head)
 
 
-def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
+def transform(cursor: Cursor, obj: object, instruction: str) -> object:
     """Ask the model to transform an object; return its result, a value of the same type.
 
     The object is a value or a name; a new value becomes an input. Plain data goes to the model as
@@ -143,7 +143,7 @@ def transform(cursor: Cursor, obj: Any, instruction: str) -> Any:
     return _answered(cursor, _Question(instruction, "Do this to", obj, named, how_to_save, output))
 
 
-def query(cursor: Cursor, obj: Any, question: str, returns: Any = str) -> Any:
+def query(cursor: Cursor, obj: object, question: str, returns: object = str) -> Any:
     """Return the model's answer to a question about an object: a text, a number, a truth, a list,
     a dict, or a record (a dataclass, a pydantic model).
 
@@ -183,7 +183,7 @@ def _demand_turn(cursor: Cursor) -> None:
     leave_question(cursor)
 
 
-def _answered(cursor: Cursor, asked: _Question) -> Any:
+def _answered(cursor: Cursor, asked: _Question) -> object:
     if not checked_text(asked.words, "the instruction").strip():
         raise UsageError("the instruction is empty; say what is to be done, or answered")
     if SAVE in cursor.context.toolbox:
@@ -213,7 +213,7 @@ def _open_question(question: Cursor, asked: _Question) -> None:
     if named is not None and named.producer not in question.state.by_producer:
         inputs = (*inputs, (named.producer.input, named))
     event = replace(opened, inputs=inputs, outputs=outputs, question=number)
-    meta: dict[str, Any] = {QUESTION: asked.words}
+    meta: JsonDict = {QUESTION: asked.words}
     question.write(event, **meta)
 
 
@@ -230,7 +230,7 @@ def _about(question: Cursor, asked: _Question) -> tuple[str, str]:
     return name, f"\n\n{name} holds {context.content_text(value)}" if is_readable else ""
 
 
-def _result(cursor: Cursor, in_words: bool) -> Any:
+def _result(cursor: Cursor, in_words: bool) -> object:
     """Return what was saved, or answered `in_words`."""
     state = cursor.state
     if state.open:
@@ -246,7 +246,7 @@ def _result(cursor: Cursor, in_words: bool) -> Any:
     return answers[0]
 
 
-def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
+def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[object]:
     """Yield the replies to the latest prompt that fit the output, as values, the latest first."""
     values, state = cursor.context.values, cursor.state
     for entry in reversed(cursor.context.journal.path(cursor.head)):
@@ -264,7 +264,7 @@ def _answers_in_words(cursor: Cursor, output: Output) -> Iterator[Any]:
 _GO_ON = f'decide, session.run(), then session.outputs["{RESULT}"]'
 
 
-def _object(cursor: Cursor, obj: Any) -> Made | None:
+def _object(cursor: Cursor, obj: object) -> Made | None:
     """Return the object that is named, or given; None for plain data."""
     state, kinds = cursor.state, cursor.context.values.kinds
     if isinstance(obj, str) and NAME.fullmatch(obj):

@@ -4,7 +4,7 @@ server.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..core.errors import CallError
@@ -22,7 +22,7 @@ from ..core.events import (
     Unknown,
 )
 from ..core.json_data import at_path, replaced_at
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonObject, replace
 from ..tools.running_tool import InputRequest, InputRequired, NotBegun, OutcomeUnknown
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -70,7 +70,7 @@ class RecordedResults:
             case Interrupted(ran):
                 raise KeyboardInterrupt if ran else NotBegun
 
-    def _with_objects(self, many: Many, tool: Tool) -> Any:
+    def _with_objects(self, many: Many, tool: Tool) -> object:
         objects = [ref for ref in many.objects if not ref.changed]
         if not many.paths:
             return [self._value(ref, None, tool) for ref in objects]
@@ -93,7 +93,7 @@ def _outcomes(events: Iterable[Event]) -> Iterator[tuple[str, Outcome]]:
                 yield tools[call_id], outcome
 
 
-def _request(data: Mapping[str, Any]) -> InputRequest:
+def _request(data: JsonObject) -> InputRequest:
     return InputRequest(data["message"], data.get("schema", {}), data.get("url", ""))
 
 
@@ -106,10 +106,10 @@ def with_recorded_results(toolbox: Toolbox, results: RecordedResults) -> Toolbox
     """Return a toolbox in which tools of servers return recorded results, and call no server."""
 
     def replaying(tool: Tool) -> Tool:
-        def run(**values: Any) -> Any:
+        def run(**values: object) -> Any:
             return results.next(tool)
 
-        def resume(state: Any, responses: Any, values: Any) -> Any:
+        def resume(state: object, responses: object, values: object) -> object:
             return results.next(tool)
 
         return replace(tool, function=run, resume=resume, current=None)

@@ -18,7 +18,7 @@ from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.json_data import replaced_at
 from ..core.recorded_calls import CallIndex, instance_version
-from ..core.recorded_data import NOTHING, DataRecord, recorded
+from ..core.recorded_data import NOTHING, DataRecord, JsonDict, JsonObject, recorded
 from ..core.secrets import MissingSecret
 from ..core.state import State
 from ..core.text import nearest
@@ -48,7 +48,7 @@ ALTERED = t("changed after it was made")
 class ToolInputs:
     """What a tool gets: arguments and session variables."""
 
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     variables: Mapping[str, Any]
     plain: Mapping[Path, Any] = field(default_factory=dict)
     """The plain data that the arguments name, by the path of the name."""
@@ -72,7 +72,7 @@ class PreparedCall(DataRecord, frozen=True, gc=True):
 
     tool: Tool
     call_id: str
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     uses: Uses
     approval_digest: str
     instance_digest: str = ""
@@ -110,7 +110,7 @@ class ValueStore(Protocol):
     def find(self, name: str) -> Any:
         """Return a value, MISSING where it is not there."""
 
-    def put(self, name: str, value: Any) -> str:
+    def put(self, name: str, value: object) -> str:
         """Keep a value; return "", or why it is not kept."""
 
     def is_named(self, name: str) -> bool:
@@ -120,7 +120,7 @@ class ValueStore(Protocol):
 class _ValuesByDigest(dict[str, Any]):
     """Values by digest. One that stays on a cluster is fetched when it is read."""
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         value = super().__getitem__(name)
         if type(value) is RemoteValue:
             value = self[name] = value.fetch()
@@ -138,7 +138,7 @@ class RecordedValue(NamedTuple):
     """A note on the parts that could not be copied, and that its maker still holds."""
 
 
-def recorded_value(value: Any, kept: bool = False) -> RecordedValue:
+def recorded_value(value: object, kept: bool = False) -> RecordedValue:
     """Return a value as it is recorded: a private copy, or if it is `kept` the value itself."""
     if type(value) is RemoteValue:
         return RecordedValue(value, value.content)
@@ -165,7 +165,7 @@ class SessionValues:
     altered: set[str] = field(default_factory=set)
     """The values that are not as they were made, by digest: a tool changed a part of them that
     their copies share."""
-    previews: dict[str, Any] = field(default_factory=dict)
+    previews: JsonDict = field(default_factory=dict)
     """Pictures of the values, kept by those who draw them."""
     differences: dict[tuple[str, str], Any] = field(default_factory=dict)
     """How values differ, by the digests of both, kept by those who compare them."""
@@ -192,7 +192,7 @@ class SessionValues:
         self.by_digest, self.notes, self.previews = other.by_digest, other.notes, other.previews
         self.uncopied, self.altered = other.uncopied, other.altered
 
-    def add_input(self, name: str, value: Any, description: str = "", shown: str = "") -> Made:
+    def add_input(self, name: str, value: object, description: str = "", shown: str = "") -> Made:
         """Store an input, and return its object; its digest is that of its content.
 
         `shown` is what a model is shown of it where it is plain data.
@@ -204,7 +204,7 @@ class SessionValues:
         self.store(ref, recorded)
         return ref
 
-    def add_instance(self, name: str, subject: Any) -> str:
+    def add_instance(self, name: str, subject: object) -> str:
         """Store a copy of a stateful instance; return the digest of its state."""
         # Journals on disk have this digest of the name in parentheses.
         input_digest = digest("instance", f"({name})", content_digest(subject))
@@ -298,7 +298,7 @@ class SessionValues:
             if name in outputs
         }
 
-    def _output(self, output: Output, saved: Any, state: State) -> Any:
+    def _output(self, output: Output, saved: Any, state: State) -> object:
         """Return what was saved as an output: a copy of the object, or the data as its type."""
         if not is_data(output):
             return self.copy_of(saved, state)
@@ -308,13 +308,13 @@ class SessionValues:
         except CallError:
             return self.saved_data(saved, state)
 
-    def read_output(self, output: Output, saved: Any, state: State) -> Any:
+    def read_output(self, output: Output, saved: object, state: State) -> object:
         """Return data as the type of an output. Raises CallError where it does not fit, Absent."""
         data = self.saved_data(saved, state)
         annotation = answer_type(output.kind, self.answers, self.kinds)
         return read_answer(annotation, data, lambda name, _: self.copy_of(name, state), self.kinds)
 
-    def saved_data(self, saved: Any, state: State) -> Any:
+    def saved_data(self, saved: object, state: State) -> Any:
         """Return data that was handed over, with values in place of the names of inputs.
 
         Raises Absent.
@@ -322,14 +322,14 @@ class SessionValues:
         # What a person does with it changes nothing of the recorded call.
         return private(self.with_plain_data(saved, state))[0]
 
-    def with_plain_data(self, value: Any, state: State) -> Any:
+    def with_plain_data(self, value: object, state: State) -> Any:
         """Return a value with plain data in place of its names, such as `str#1`. Raises Absent."""
-        data: Mapping[str, Any] = {RESULT: value}
+        data: JsonObject = {RESULT: value}
         for path, name in named_paths({}, data, fits_plain(state.plain)).items():
             data = replaced_at(data, path, uncut_data(self.copy_of(name, state)))
         return data[RESULT]
 
-    def named(self, name: str, state: State, variables: Mapping[str, Any]) -> Any:
+    def named(self, name: str, state: State, variables: Mapping[str, object]) -> Any:
         """Return a copy of the value of an object, an output, an instance or a variable by name.
 
         A name that the model gave (`$base`) stands for its object.
@@ -370,7 +370,7 @@ class SessionValues:
         self.by_digest[name] = value
         return True
 
-    def _load(self, name: str) -> Any:
+    def _load(self, name: str) -> object:
         """Return a stored value; MISSING if there is none, or no verified entry names it."""
         if self.value_store is None:
             return MISSING

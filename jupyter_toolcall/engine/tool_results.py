@@ -45,7 +45,7 @@ def read_result(
 
 
 def outcome_of(
-    structure: Structure, result: Any, objects: tuple[Made, ...], untracked: tuple[str, ...] = ()
+    structure: Structure, result: object, objects: tuple[Made, ...], untracked: tuple[str, ...] = ()
 ) -> Outcome:
     """Return the outcome of a result: plain data, an object, or JSON with objects in it."""
     held_objects, unnamed = structure.objects, dict(structure.unnamed)
@@ -73,10 +73,10 @@ def _holds_nothing_else(result: Any, structure: Structure) -> bool:
     return type(result) in (list, tuple, IteratorItems) and len(result) == count
 
 
-def _structure(result: Any, copies: ArgumentCopies, values: SessionValues) -> Structure:
+def _structure(result: object, copies: ArgumentCopies, values: SessionValues) -> Structure:
     """Return the structure of a result; a result that cannot be read is described in a text."""
 
-    def object_kind(value: Any) -> str | None:
+    def object_kind(value: object) -> str | None:
         copied = None if type(value) in SCALARS else copies.of_value(value)
         return registered(type(value)) if copied is None else copied.recorded.kind
 
@@ -139,7 +139,7 @@ class _Objects:
         copies = (*self._copies.untracked, *self._copies.unclear)
         return tuple(copied.argument(self._ready.uses) for copied in copies)
 
-    def _new(self, value: Any, kind: str) -> Made:
+    def _new(self, value: object, kind: str) -> Made:
         ref = new_object(value, kind, self._ready, self._values, self._count)
         self._count += 1
         return ref

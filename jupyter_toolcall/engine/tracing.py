@@ -15,13 +15,14 @@ from typing import Any
 
 from ..core.digests import encode
 from ..core.events import Data, Failed, Interrupted, Outcome
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.secrets import Hide
 from ..schemes.messages import Reply
 from .cursor import SessionContext, SessionHooks
 from .session_values import PreparedCall
 
 SWITCH = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-Note = Callable[[Mapping[str, Any]], None]
+Note = Callable[[JsonObject], None]
 """Adds attributes to an open span; attributes that are None are left out."""
 
 
@@ -54,7 +55,7 @@ class Tracing(SessionHooks):
         with _span("execute_tool", call.tool.name, {**called, **asked}) as note:
             yield lambda outcome: note(self._outcome_attributes(outcome))
 
-    def _outcome_attributes(self, outcome: Outcome) -> Mapping[str, Any]:
+    def _outcome_attributes(self, outcome: Outcome) -> Mapping[str, object]:
         match outcome:
             case Data(data):
                 return self._content("gen_ai.tool.call.result", data)
@@ -64,7 +65,7 @@ class Tracing(SessionHooks):
                 return {"error.type": "interrupted"}
         return {}
 
-    def _content(self, name: str, value: Any) -> Mapping[str, Any]:
+    def _content(self, name: str, value: object) -> Mapping[str, object]:
         """Return a text of a model or a tool as an attribute; {} unless the switch asks for it."""
         is_captured = os.environ.get(SWITCH, "").lower() in (
             "true",
@@ -76,16 +77,14 @@ class Tracing(SessionHooks):
 
 
 def _span(
-    operation: str, subject: str, attributes: Mapping[str, Any]
+    operation: str, subject: str, attributes: Mapping[str, object]
 ) -> AbstractContextManager[Note]:
     """Keep a span open; what is raised in it is noted."""
     return _open_span(sys.modules["opentelemetry.trace"], operation, subject, attributes)
 
 
 @contextmanager
-def _open_span(
-    api: Any, operation: str, subject: str, attributes: Mapping[str, Any]
-) -> Iterator[Note]:
+def _open_span(api: Any, operation: str, subject: str, attributes: JsonObject) -> Iterator[Note]:
     tracer = api.get_tracer("jupyter_toolcall")
     kind = api.SpanKind.CLIENT if operation == "chat" else api.SpanKind.INTERNAL
     span_attributes = {"gen_ai.operation.name": operation, **_without_none(attributes)}
@@ -93,7 +92,7 @@ def _open_span(
         f"{operation} {subject}", kind=kind, attributes=span_attributes, record_exception=False
     ) as open_span:
 
-        def note(attributes: Mapping[str, Any]) -> None:
+        def note(attributes: JsonObject) -> None:
             open_span.set_attributes(_without_none(attributes))
             if "error.type" in attributes:
                 open_span.set_status(api.StatusCode.ERROR)
@@ -101,10 +100,10 @@ def _open_span(
         yield note
 
 
-def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
+def _reply_attributes(reply: Reply | None) -> Mapping[str, object]:
     if reply is None:
         return {}
-    reason: dict[str, Any] = {"gen_ai.response.finish_reasons": [reply.stop]}
+    reason: JsonDict = {"gen_ai.response.finish_reasons": [reply.stop]}
     if (used := reply.usage) is None:
         return reason
     return reason | {
@@ -114,5 +113,5 @@ def _reply_attributes(reply: Reply | None) -> Mapping[str, Any]:
     }
 
 
-def _without_none(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(attributes: Mapping[str, object]) -> JsonDict:
     return {key: value for key, value in attributes.items() if value is not None}

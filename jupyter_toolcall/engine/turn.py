@@ -27,7 +27,7 @@ from ..core.events import (
 from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import call_run
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, JsonObject, replace
 from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
@@ -82,7 +82,7 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
     return None if reply is None else _record_reply(cursor, reply, request, state, meta)
 
 
-def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[str, Any]]:
+def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, JsonDict]:
     """Return what the model replies, with the metadata of its entry; nothing is recorded.
 
     Any thread may call it. Raises what `ask_model` raises.
@@ -93,7 +93,7 @@ def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, dict[st
     with _hooked([hook.around_request(model) for hook in traced(context)]) as note:
         reply = request_reply(cursor, request)
         note(reply)
-    meta: dict[str, Any] = {"at": began, "ms": milliseconds(began, context.clock())}
+    meta: JsonDict = {"at": began, "ms": milliseconds(began, context.clock())}
     if reply is not None and reply.attempts:
         meta["attempts"] = [[attempt.said, attempt.waited] for attempt in reply.attempts]
     return reply, meta
@@ -118,13 +118,13 @@ def request_reply(cursor: Cursor, request: Request) -> Reply | None:
     return reply
 
 
-def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: Any) -> Entry:
+def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: object) -> Entry:
     """Record a reply to the request of this turn. Raises ModelError where it can't be."""
     return _record_reply(cursor, reply, request, cursor.state, meta)
 
 
 def _record_reply(
-    cursor: Cursor, reply: Reply, request: Request, state: State, meta: Mapping[str, Any]
+    cursor: Cursor, reply: Reply, request: Request, state: State, meta: JsonObject
 ) -> Entry:
     context = cursor.context
     try:
@@ -257,7 +257,7 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
     return execute(cursor, ready, state)
 
 
-def tool_code_note(cursor: Cursor, tool: Tool, state: State) -> dict[str, Any]:
+def tool_code_note(cursor: Cursor, tool: Tool, state: State) -> JsonDict:
     """Return the meta of a start: the tool's code, if it changed since the tool ran last.
 
     `outdated.recorded_tool_code` reads it.
@@ -274,7 +274,7 @@ def start_of(call: CallRecord, ready: PreparedCall, rule: str | None = None) -> 
     """Return the event of a call that starts: its arguments, where they are not what was asked,
     and its approval digest, where the policy approves it, by a rule or without.
     """
-    arguments: Mapping[str, Any] | None = ready.arguments
+    arguments: JsonObject | None = ready.arguments
     arguments = None if arguments == call.asked else arguments
     tool, run_digest = ready.tool, "" if rule is None else ready.approval_digest
     return Started(
@@ -380,7 +380,7 @@ def _entered(
         if inner is not None:
             stack.enter_context(inner)
 
-        def note_result(result: Any) -> None:
+        def note_result(result: object) -> None:
             for note in notes:
                 note(result)
 

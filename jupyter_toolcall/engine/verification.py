@@ -43,7 +43,7 @@ def first_difference(was: Any, now: Any, path: str = "") -> str:
     return f"{path or 'it'} was {before}, and is {after}"
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Return whether two pieces of JSON data are the same, where 1 is neither true nor 1.0."""
     return digest("data", one) == digest("data", other)
 
@@ -173,7 +173,7 @@ def _first_divergence(path: tuple[Entry, ...], replayed: tuple[Entry, ...], curs
     return ""
 
 
-def _content(entry: Entry) -> Any:
+def _content(entry: Entry) -> object:
     """Return an event as JSON, without which rule let a call run: it ran the same without."""
     event = entry.event
     return to_json(replace(event, rule="") if isinstance(event, Started) else event)

@@ -215,7 +215,7 @@ class ResultsFolder:
         settings = planned.approve, str(planned.max_turns)
         return digest("run", self.digests[id(task)], *parts, *settings)[:20]
 
-    def add(self, key: str, run: Mapping[str, Any]) -> None:
+    def add(self, key: str, run: Mapping[str, object]) -> None:
         """Keep a run; it is on disk when this returns."""
         self.runs[key] = run
         with (self.path / RUNS).open("a", encoding="utf-8") as file:
@@ -229,7 +229,7 @@ class ResultsFolder:
         (self.path / PLOT).write_text(plot, encoding="utf-8")
 
 
-def _read(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _read(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the runs of a file; a partly written line, which a kill leaves, is cut off."""
     if not path.exists():
         return

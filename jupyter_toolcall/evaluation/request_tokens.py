@@ -83,7 +83,7 @@ def as_sent(requests: Iterable[Request], *, by_reference: bool = False) -> Itera
         yield "\n".join([*tools, request.system, *map(_JSON.encode, turns)])
 
 
-def _resolved(part: Any, declared: Mapping[str, dict[str, Any]]) -> Any:
+def _resolved(part: object, declared: Mapping[str, dict[str, Any]]) -> object:
     """Return a part of a message with tools instead of references, and without cache marks."""
     match part:
         case {"type": "tool_reference", "tool_name": name}:

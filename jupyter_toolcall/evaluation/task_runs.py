@@ -220,7 +220,7 @@ def is_in_this_process(executor: Executor) -> bool:
 class _OnceCall(Future[Any]):
     """A function on a Dask cluster, which no other worker starts again."""
 
-    def __init__(self, call: Future[Any]) -> None:
+    def __init__(self, call: Future[object]) -> None:
         super().__init__()
         self._call = call
         call.add_done_callback(self._end)
@@ -247,7 +247,9 @@ class _OnceExecutor(Executor):
     def __init__(self, executor: DaskExecutor) -> None:
         self._executor = executor
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+    def submit(
+        self, function: Callable[..., object], /, *args: object, **named: object
+    ) -> Future[Any]:
         call = function, args, named, dict[type, str](), ()
         sent = SentTask(function.__name__, dumps(call))
         return _OnceCall(self._executor.submit_sent(run_task, sent))

@@ -62,7 +62,7 @@ class Task:
         saved = {name: f"${kind}" for name, kind in _types(self.outputs).items()}
         return (*self.plan, (SAVE, saved))
 
-    def accepts(self, outputs: Mapping[str, Any], text: str) -> bool:
+    def accepts(self, outputs: Mapping[str, object], text: str) -> bool:
         """Return the result of the check. It may raise anything."""
         if self.check is None:
             return True
@@ -102,7 +102,7 @@ def _problem_of_plan(task: Task) -> str:
     return ""
 
 
-def _types(outputs: Mapping[str, Any]) -> dict[str, str]:
+def _types(outputs: Mapping[str, object]) -> dict[str, str]:
     """Return the name of each output's type; an output may be a pair with a text."""
     types = {n: output[0] if isinstance(output, tuple) else output for n, output in outputs.items()}
     return {n: kind_name(t) if isinstance(t, type) else str(t) for n, t in types.items()}

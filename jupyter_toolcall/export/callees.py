@@ -118,7 +118,7 @@ def _gives(signature: inspect.Signature) -> Gives:
     return "unsure" if "None" in text or "Optional" in text or text == "Any" else "value"
 
 
-def _returns_nothing(function: Any) -> bool:
+def _returns_nothing(function: object) -> bool:
     """Return whether no way through a function ends with a value."""
     if not inspect.isfunction(function):
         return False
@@ -140,7 +140,7 @@ def _without_first(shape: Callee) -> Callee:
 # -- from text ------------------------------------------------------------------------------
 
 
-def function_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
+def function_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> object:
     """Return the function of a definition that is only read; it is never called.
 
     Its decorators are left out, its annotations stay texts, and a default is kept only if it is a

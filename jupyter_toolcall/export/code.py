@@ -145,7 +145,7 @@ def reference(thing: Any) -> Code:
     return of_module(module, name, name.partition(".")[0])
 
 
-def is_defined_by_you(bare: Any) -> bool:
+def is_defined_by_you(bare: object) -> bool:
     """Return whether a thing is a function or a class of the person's own code."""
     module = getattr(bare, "__module__", None)
     return (
@@ -187,7 +187,7 @@ def origin(module: str) -> str:
     return spec.origin or next(iter(spec.submodule_search_locations or ()), "")
 
 
-def _homes(thing: Any) -> Iterator[tuple[str, str]]:
+def _homes(thing: object) -> Iterator[tuple[str, str]]:
     """Yield the modules that have a thing, the one nearest to the top of its package first."""
     home = module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
@@ -202,7 +202,7 @@ def _homes(thing: Any) -> Iterator[tuple[str, str]]:
             yield top, name
 
 
-def variables_of(thing: Any) -> Iterator[tuple[str, str]]:
+def variables_of(thing: object) -> Iterator[tuple[str, str]]:
     """Yield the variables of modules that hold a thing, such as an instance."""
     for module in dict.fromkeys((getattr(thing, "__module__", None), MAIN)):
         held = vars(sys.modules[module]) if module in sys.modules else {}
@@ -239,7 +239,7 @@ BY_TEXT = (
 """Types that are made of their text."""
 
 
-def written(value: Any, held: Holder = lambda value: None) -> Code:
+def written(value: object, held: Holder = lambda value: None) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
     code = tried(value, lambda: _written(value, held, 0))
     if len(code.text) > LONGEST:
@@ -247,7 +247,7 @@ def written(value: Any, held: Holder = lambda value: None) -> Code:
     return code
 
 
-def tried(value: Any, write: Callable[[], Code]) -> Code:
+def tried(value: object, write: Callable[[], Code]) -> Code:
     """Return the code of a value. Raises Unwritable, also where the value's class raises."""
 
     def code_or_error() -> Code | Unwritable:
@@ -264,7 +264,7 @@ def tried(value: Any, write: Callable[[], Code]) -> Code:
     return code
 
 
-def _written(value: Any, held: Holder, depth: int) -> Code:
+def _written(value: object, held: Holder, depth: int) -> Code:
     if depth > DEEPEST:
         raise Unwritable(f"a value that is nested deeper than {DEEPEST} levels")
     if (variable := held(value)) is not None:
@@ -272,7 +272,7 @@ def _written(value: Any, held: Holder, depth: int) -> Code:
     if (plain := _scalar(value)) is not None:
         return plain
 
-    def inner(part: Any) -> Code:
+    def inner(part: object) -> Code:
         return _written(part, held, depth + 1)
 
     return _container(value, inner) or _instance(value, inner)
@@ -305,7 +305,7 @@ def _scalar(value: Any) -> Code | None:
     return None
 
 
-def constant(value: Any) -> Code:
+def constant(value: object) -> Code:
     """Return a value that no call changes as code. Raises Unwritable."""
     if isinstance(value, types.ModuleType):
         return of_module(value.__name__, value.__name__)
@@ -348,7 +348,7 @@ def _container(value: Any, inner: Callable[[Any], Code]) -> Code | None:
     return None
 
 
-def _instance(value: Any, inner: Callable[[Any], Code]) -> Code:
+def _instance(value: object, inner: Callable[[Any], Code]) -> Code:
     cls = plain_class(type(value))
     if hasattr(value, "get_secret_value"):
         raise Unwritable("a secret")
@@ -403,7 +403,7 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
         yield {name: held[name] for name in getattr(signature, "parameters", ()) if name in held}
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
+def _default(field: dataclasses.Field[Any]) -> object:
     """Return what a field is where it is left out; each time a new list."""
     factory: Any = field.default_factory
     return factory() if factory in (list, dict, set, tuple) else field.default
@@ -415,7 +415,7 @@ def _makes(cls: Any, arguments: Mapping[str, Any], value: Any) -> bool:
     return bool(attempt(lambda: _alike(cls(**arguments), value))[0])
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _alike(one: object, other: object) -> bool:
     """Return whether two values are equal, as far as can be told."""
     content = content_digest(one)
     return content != "" and content == content_digest(other)

@@ -111,7 +111,7 @@ def _definitions(
         yield from _definitions(child, codes, inside, source)
 
 
-def find_definition(thing: Any, sources: Iterable[str]) -> Definition:
+def find_definition(thing: object, sources: Iterable[str]) -> Definition:
     """Return the definition of a function or a class.
 
     `sources` are the texts of its module, for a class that has no methods. Raises Unwritable
@@ -223,7 +223,9 @@ def defaults_in(node: DefinitionNode, function: FunctionType) -> list[tuple[ast.
     return [*zip(node.args.defaults, function.__defaults__ or (), strict=False), *named]
 
 
-def is_value(node: ast.expr, value: Any, names: Mapping[str, Any] | None, source: str) -> bool:
+def is_value(
+    node: ast.expr, value: object, names: Mapping[str, object] | None, source: str
+) -> bool:
     """Return whether an expression in a source text may have come to a value.
 
     Without `names`, only what uses none is looked at. What a call returns, and what can change,

@@ -140,7 +140,7 @@ class Slice:
         line = f"{name} = {code.text}" if code.text != name else ""
         return Statement(line, frozenset({name}), node=at.node, source=at.source)
 
-    def _choose_import(self, imported: Import, value: Any) -> None:
+    def _choose_import(self, imported: Import, value: object) -> None:
         is_source = imported.name != "" and is_by_source(imported.module, self.texts)
         if is_source and imported.name == imported.alias:
             self._take(Need(imported.module, imported.name))
@@ -155,7 +155,7 @@ class Slice:
         place = number, module == MAIN, module != WORLD, module, *statement.place
         self.chosen[*place, " ".join(sorted(statement.binds))] = statement
 
-    def _constant(self, user: str, value: Any) -> Code:
+    def _constant(self, user: str, value: object) -> Code:
         """Return a value as code when all that it needs is chosen. Raises Unwritable."""
         try:
             code = tried(value, lambda: constant(value))
@@ -286,7 +286,7 @@ def _is_assigned(need: Need, text: Text | None) -> bool:
     return isinstance(nodes[-1], ast.Assign)
 
 
-def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:
+def _statement(thing: object, bare: object, top: Definition, text: Text) -> Statement:
     node = copy.copy(top.node)
     if isinstance(bare, FunctionType) and thing is bare and not isinstance(node, ast.ClassDef):
         # A bare function is its code, whatever its decorators made of it.
@@ -298,7 +298,7 @@ def _statement(thing: Any, bare: Any, top: Definition, text: Text) -> Statement:
     return replace(statement, source=number)
 
 
-def _check_decorators(thing: Any, node: DefinitionNode, text: Text) -> None:
+def _check_decorators(thing: object, node: DefinitionNode, text: Text) -> None:
     """Raise Unwritable where a function was made by a decorator that is another one by now."""
     codes = list[CodeType]()
     for mark in node.decorator_list:

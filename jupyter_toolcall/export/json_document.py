@@ -179,7 +179,7 @@ def messages(cursor: Cursor, exact: bool) -> str:
     return _text({**head, "turns": turns})
 
 
-def _turn(exchange: Exchange, request: Any) -> Part:
+def _turn(exchange: Exchange, request: object) -> Part:
     reply = to_json(exchange.reply)
     return {
         "turn": exchange.turn,

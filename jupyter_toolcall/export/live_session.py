@@ -77,14 +77,14 @@ class LiveSession:
             keys = call.keys
         variable = self.cursor.context.secrets.variable
 
-        def held(value: Any) -> Code | None:
+        def held(value: object) -> Code | None:
             if id(value) in lent:
                 return object_code(lent[id(value)][0])
             if keys and isinstance(value, str) and (name := variable(value, keys)):
                 return of_module("os", f'os.environ["{name}"]')
             return None
 
-        def by_name(key: str, value: Any) -> bool:
+        def by_name(key: str, value: object) -> bool:
             name = named.get(key, "")
             if name not in state.plain:
                 return name != ""
@@ -97,7 +97,7 @@ class LiveSession:
         }
 
     def _checked(
-        self, tool: Tool, arguments: Mapping[str, Any]
+        self, tool: Tool, arguments: Mapping[str, object]
     ) -> tuple[dict[str, Any], dict[int, tuple[str, Any]]]:
         """Return the values that reach the function, and by their `id` the objects in them.
 
@@ -105,7 +105,7 @@ class LiveSession:
         """
         lent = dict[int, tuple[str, Any]]()
 
-        def lend(name: str, types: tuple[type, ...]) -> Any:
+        def lend(name: str, types: tuple[type, ...]) -> object:
             value = self._value_or_other(self.cursor.state.resolve(name))
             lent.setdefault(id(value), (name, value))
             return value
@@ -115,7 +115,7 @@ class LiveSession:
             values = values["arguments"]
         return values, lent
 
-    def _values(self, tool: Tool, arguments: Mapping[str, Any], lend: Resolve) -> dict[str, Any]:
+    def _values(self, tool: Tool, arguments: Mapping[str, object], lend: Resolve) -> dict[str, Any]:
         """Return the checked values, with plain data in place of its names."""
         data = named_data(tool, arguments, self.cursor.state, self.cursor.context.values)
         for plain in data.readings[:-1]:
@@ -123,7 +123,7 @@ class LiveSession:
                 return tool.check(replace(data, plain=plain).with_values(arguments), lend)
         return tool.check(replace(data, plain=data.readings[-1]).with_values(arguments), lend)
 
-    def _value_or_other(self, ref: Made) -> Any:
+    def _value_or_other(self, ref: Made) -> object:
         try:
             return self.cursor.context.values.value(ref)
         except Absent:

@@ -100,7 +100,7 @@ class Text:
                 break
         return tuple(found) if any(name in statement.binds for statement in found) else ()
 
-    def defined(self, module: str, name: str) -> Any:
+    def defined(self, module: str, name: str) -> object:
         """Return the function or class that a module defined under a name; None for none."""
         value = self.values.get(name)
         bare = inspect.unwrap(value) if callable(value) else None

@@ -50,7 +50,7 @@ class RecordedResults:
     words: Mapping[str, str]
     """By the id of the call."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.scheme, name)
 
     def render(self, call: CallRecord, state: State, toolbox: Toolbox) -> Result:

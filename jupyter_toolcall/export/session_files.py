@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -158,7 +157,7 @@ def _result_texts(rows: Rows) -> dict[str, str]:
     return {calls[row.step]: row.text for row in results if row.step in calls}
 
 
-def _rows(data: Any, path: Path) -> Rows:
+def _rows(data: object, path: Path) -> Rows:
     try:
         return _ROWS.validate_python(data)
     except ValidationError as error:

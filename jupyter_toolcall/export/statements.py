@@ -18,6 +18,7 @@ from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.json_data import at_path
+from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
@@ -65,8 +66,8 @@ Named = Callable[[str], Code | None]
 
 
 def by_schema(
-    schema: Mapping[str, Any],
-    arguments: Mapping[str, Any],
+    schema: JsonObject,
+    arguments: JsonObject,
     objects: Mapping[str, str],
     object_code: Callable[[str], Code],
     named: Named = lambda name: None,
@@ -80,16 +81,16 @@ def by_schema(
 class _Wording:
     """How the values of one call are written; a place is their way, such as `order.0.item`."""
 
-    defs: Mapping[str, Any]
+    defs: JsonObject
     objects: Mapping[str, str]
     object_code: Callable[[str], Code]
     named: Named
 
-    def fields(self, part: Any, value: Mapping[str, Any], at: str) -> dict[str, Code]:
+    def fields(self, part: Any, value: JsonObject, at: str) -> dict[str, Code]:
         named, others = part.get("properties", {}), part.get("additionalProperties", {})
         return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
 
-    def _code(self, part: Any, value: Any, path: str) -> Code:
+    def _code(self, part: object, value: object, path: str) -> Code:
         if path in self.objects:
             return self.object_code(self.objects[path])
         part, cls = self._resolved(part, value)
@@ -110,7 +111,7 @@ class _Wording:
                 return record((Code(quoted(key)), code) for key, code in fields.items())
         return written(value)
 
-    def _resolved(self, part: Any, value: Any) -> tuple[Mapping[str, Any], Code | None]:
+    def _resolved(self, part: Any, value: Any) -> tuple[JsonObject, Code | None]:
         """Return what a schema says of a value, and the class of which it makes it one."""
         cls = None
         # In a file that was changed, a definition may refer to itself.
@@ -126,7 +127,7 @@ class _Wording:
                 break
         return part, cls
 
-    def _takes(self, branch: Any, value: Any) -> bool:
+    def _takes(self, branch: object, value: object) -> bool:
         schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
         # A file may hold a schema that is none.
         return bool(attempt(is_valid, schema, value)[0])
@@ -450,7 +451,7 @@ def _object(draft: Draft, name: str) -> Code:
     return placeholder(f"{name} is not in this script: no call of it is recorded")
 
 
-def _data(draft: Draft, output: str, value: Any) -> Code:
+def _data(draft: Draft, output: str, value: object) -> Code:
     """Return the data that was saved as an output, with the variables of objects that it names."""
     schema, state = draft.state.opened.outputs[output].schema, draft.state
     whole = {"properties": {"value": schema}, "$defs": schema.get("$defs", {})}

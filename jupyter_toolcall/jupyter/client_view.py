@@ -12,12 +12,12 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import UsageError
 from ..core.events import Asked, Made, Replied
+from ..core.recorded_data import JsonDict
 from ..core.secrets import is_named_secret
 from ..core.text import nearest, visible_text
 from ..engine.decisions import waiting_calls
@@ -56,7 +56,7 @@ def tools_of(session: Session) -> tuple[Tool, ...]:
 # -- lists and descriptions ----------------------------------------------------------------------
 
 
-def overview(session: Session, query: str = "") -> dict[str, Any]:
+def overview(session: Session, query: str = "") -> JsonDict:
     """Return the tools and objects of a session, the newest object first, and what waits.
 
     With a `query` only those whose name or description has that text.
@@ -70,7 +70,7 @@ def overview(session: Session, query: str = "") -> dict[str, Any]:
         {"name": name, "description": object_text(name, state, toolbox)[:LINE]}
         for name in reversed(state.names)
     )
-    data: dict[str, Any] = {"session": session.name, "status": idle_phase(session.cursor)[1]}
+    data: JsonDict = {"session": session.name, "status": idle_phase(session.cursor)[1]}
     data |= _list_part("tools", tools, query) | _list_part("objects", objects, query)
     data["waiting"] = [
         {"call_id": call.id, "tool": call.tool, "asked_by": call.asked_call.by or "the model"}
@@ -83,7 +83,7 @@ def _first_line(tool: Tool) -> str:
     return next(iter(tool.description.splitlines()), "")[:LINE]
 
 
-def _list_part(name: str, rows: Iterable[dict[str, Any]], query: str) -> dict[str, Any]:
+def _list_part(name: str, rows: Iterable[JsonDict], query: str) -> JsonDict:
     """Return under `name` the first rows with the text `query`, and the number of further ones."""
     needle = query.lower()
     fitting = [row for row in rows if needle in f"{row['name']} {row['description']}".lower()]
@@ -97,7 +97,7 @@ def object_line(session: Session, name: str) -> str:
     return str(session.cursor.context.hide(text))
 
 
-def description(session: Session, name: str) -> dict[str, Any]:
+def description(session: Session, name: str) -> JsonDict:
     """Return a tool with its schema, or an object with what it was made from, by name.
 
     Raises UsageError, which names the nearest, for any other name.
@@ -132,8 +132,8 @@ def object_named(session: Session, name: str, others: Iterable[str] = ()) -> Mad
     return obj
 
 
-def _hide_secrets(session: Session, data: dict[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = session.cursor.context.hide(data)
+def _hide_secrets(session: Session, data: JsonDict) -> JsonDict:
+    shown: JsonDict = session.cursor.context.hide(data)
     return shown
 
 
@@ -171,7 +171,7 @@ def _limits_sharing(sharing: Sharing) -> bool:
     return sharing.share == "schema" or bool(sharing.withhold)
 
 
-def _is_data(value: Any) -> bool:
+def _is_data(value: object) -> bool:
     """Return whether a value holds nothing but JSON data: no table, array or figure."""
     data = vars(value) if dataclasses.is_dataclass(value) and hasattr(value, "__dict__") else value
     try:

@@ -95,8 +95,8 @@ class NotebookExtension:
         return None
 
     def subcommand(
-        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
-    ) -> Any:
+        self, command: str, words: list[str], name: str, variables: Mapping[str, object]
+    ) -> object:
         """Carry out one of the subcommands on the session of a name, "" for the last one.
 
         The text below `%%toolchat SUBCOMMAND` is the last word. Returns a session that went on,

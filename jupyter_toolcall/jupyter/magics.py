@@ -72,15 +72,15 @@ def _displays(shell: Any) -> Any:
     return shell.display_formatter.ipython_display_formatter
 
 
-def _show_map(sessions: Any) -> bool:
+def _show_map(sessions: object) -> bool:
     import_module(".map_panel", __package__).show_map(sessions)
     return True
 
 
-def _with_our_help(kernel_help: Callable[..., Any]) -> Callable[..., Any]:
+def _with_our_help(kernel_help: Callable[..., object]) -> Callable[..., object]:
     """Return what answers Shift-Tab: our help in our cells, the kernel's own elsewhere."""
 
-    def do_inspect(code: str, cursor_pos: int, *arguments: Any, **named: Any) -> Any:
+    def do_inspect(code: str, cursor_pos: int, *arguments: object, **named: object) -> Any:
         if code.lstrip().startswith("%%toolchat"):
             help_data = import_module(f"{__package__}.completion").help_at(code, cursor_pos)
             return {"status": "ok", "found": bool(help_data), "data": help_data, "metadata": {}}
@@ -94,11 +94,11 @@ def runs_cell() -> bool:
     return bool(_running)
 
 
-def _begin(info: Any) -> None:
+def _begin(info: object) -> None:
     _running.append(True)
 
 
-def _end(result: Any) -> None:
+def _end(result: object) -> None:
     _running.clear()
     # Before the first session there is nothing to bring up to date, and nothing is loaded.
     if f"{__package__}.notebook" in sys.modules:
@@ -185,7 +185,7 @@ def settings_of(shell: Any) -> ToolChat:
     return settings
 
 
-def _stricter(name: str, current: Any, other: Any) -> Any:
+def _stricter(name: str, current: Any, other: Any) -> object:
     """Return the stricter of two values of a setting that a project's file can only tighten.
 
     These are the settings that decide what runs unasked, for how long, and what a model is sent.
@@ -208,7 +208,7 @@ TIGHTENED = ("approve", "max_turns", "share", "withhold")
 the model and the scheme that a person has not chosen, the language, calls that run together."""
 
 
-def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> str:
+def apply_project_settings(settings: ToolChat, table: Mapping[str, object]) -> str:
     """Change the settings to what a project's table says; return what is ignored of it, in a line.
 
     What the person has set stands. Of sharing and approval the stricter of both holds, since the
@@ -232,7 +232,7 @@ def apply_project_settings(settings: ToolChat, table: Mapping[str, Any]) -> str:
     )
 
 
-def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_settings(settings: ToolChat, table: Mapping[str, object]) -> dict[str, Any]:
     """Return the settings of a project's table. Raises UsageError for what is none."""
     names, checked = settings.trait_names(config=True), type(settings)()
     # A person is asked before a server of the file is used (`sources/mcp_servers.py`).
@@ -256,7 +256,7 @@ def _checked_settings(settings: ToolChat, table: Mapping[str, Any]) -> dict[str,
     return {name: getattr(checked, name) for name in of_file}
 
 
-def project_settings(folder: Path) -> Mapping[str, Any]:
+def project_settings(folder: Path) -> Mapping[str, object]:
     """Return `[tool.jupyter-toolcall]` of the nearest pyproject.toml; {} where there is none.
 
     A file in a folder above only tightens it, so that a file below takes nothing of that away.
@@ -275,7 +275,7 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
     return merged
 
 
-def _project_table(folder: Path) -> Mapping[str, Any] | None:
+def _project_table(folder: Path) -> Mapping[str, object] | None:
     """Return the table of a folder's pyproject.toml; None where there is no such file."""
     try:
         text = (folder / "pyproject.toml").read_text(encoding="utf-8-sig")

@@ -99,7 +99,7 @@ class MapPanel:
 
     # -- the table ------------------------------------------------------------------------
 
-    def _receive(self, message: Any) -> None:
+    def _receive(self, message: object) -> None:
         if not isinstance(message, Mapping):
             return
         self._note = ""

@@ -53,7 +53,7 @@ def carry_out(
 _NONE = "no MCP server has a name yet; name one in .mcp.json beside the notebook"
 
 
-def _server_lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
+def _server_lines(folder: Path, servers: Mapping[str, object]) -> Iterator[str]:
     connected = {connection.address.name for connection in connections() if connection.is_open}
     for name, named in named_servers(folder, servers).items():
         state = "connected" if name in connected else "not started"
@@ -63,7 +63,7 @@ def _server_lines(folder: Path, servers: Mapping[str, Any]) -> Iterator[str]:
             yield f"{connection.address.name}: connected, {connection.address.display_text}"
 
 
-def _allow(name: str, folder: Path, servers: Mapping[str, Any]) -> str:
+def _allow(name: str, folder: Path, servers: Mapping[str, object]) -> str:
     address = confirmed_address(name, folder, servers, lambda question: True)
     allow(address)
     return f"-t mcp:{name} may use this on this computer: {address.consent_text}"
@@ -138,7 +138,7 @@ def _arguments(words: list[str]) -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
-def _text(message: Mapping[str, Any]) -> str:
+def _text(message: Mapping[str, object]) -> str:
     content = message.get("content", {})
     match content:
         case {"type": "text", "text": str(text)}:

@@ -30,6 +30,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from ..core.errors import ToolcallError, UsageError
+from ..core.recorded_data import JsonDict
 from ..core.text import visible_text
 from ..schemes.scheme import result_text
 from ..session.session import Session
@@ -63,13 +64,13 @@ person may have to approve a call, and may change, reject or answer it: read `no
 A call that waits too long gives its call_id: wait_for_decision returns its result later."""
 
 
-def _schema(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+def _schema(required: tuple[str, ...] = (), **properties: object) -> JsonDict:
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema
 
 
 _NAME = {"type": "string", "description": "Its exact name, such as Table#2."}
-_FIXED: Mapping[str, tuple[str, dict[str, Any]]] = {
+_FIXED: Mapping[str, tuple[str, JsonDict]] = {
     "list_tools_and_objects": (
         "List the session's tools, its objects (the newest first) and the calls that wait.",
         _schema(query={"type": "string", "description": "A text in the name or description."}),
@@ -125,7 +126,7 @@ class McpSession:
 
     # -- tools ------------------------------------------------------------------------------
 
-    async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
+    async def _list_tools(self, ctx: Context, params: object) -> types.ListToolsResult:
         listed = asyncio.wrap_future(self.served.read_soon(client_view.tools_of))
         # A cell that runs for an hour must not keep a client from connecting.
         if (await asyncio.wait({listed}, timeout=LISTING_SECONDS))[
@@ -153,7 +154,7 @@ class McpSession:
             return _data_result({"error": str(error)}, error=True)
 
     async def _call_fixed(
-        self, ctx: Context, name: str, arguments: dict[str, Any]
+        self, ctx: Context, name: str, arguments: JsonDict
     ) -> types.CallToolResult:
         _check_arguments(name, arguments)
         match name:
@@ -173,9 +174,7 @@ class McpSession:
                 return await self._wait(ctx, arguments["call_id"])
         return await self._call(ctx, arguments["tool"], arguments.get("arguments", {}))
 
-    async def _call(
-        self, ctx: Context, tool: str, arguments: dict[str, Any]
-    ) -> types.CallToolResult:
+    async def _call(self, ctx: Context, tool: str, arguments: JsonDict) -> types.CallToolResult:
         call = ClientCall(tool, arguments, _client_name(ctx))
         self.served.submit_soon(call)
         try:
@@ -225,11 +224,13 @@ class McpSession:
 
     # -- resources --------------------------------------------------------------------------
 
-    async def _list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
+    async def _list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
         listed = await self._read(ctx, _resources)
         return types.ListResourcesResult(resources=listed)
 
-    async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+    async def _list_templates(
+        self, ctx: Context, params: object
+    ) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
             name="object",
             uri_template=OBJECTS + "{name}",
@@ -293,7 +294,7 @@ def _client_name(ctx: Context) -> str:
     return f"mcp:{name or 'client'}"
 
 
-def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
+def _check_arguments(name: str, arguments: Mapping[str, object]) -> None:
     """Raise UsageError where the arguments of one of our own tools do not fit its schema."""
     schema = _FIXED[name][1]
     properties, kinds = schema["properties"], {"string": str, "object": dict}
@@ -310,7 +311,7 @@ def _check_arguments(name: str, arguments: Mapping[str, Any]) -> None:
 # -- messages of MCP ---------------------------------------------------------------------------
 
 
-def _fixed_tool(name: str, description: str, schema: dict[str, Any]) -> types.Tool:
+def _fixed_tool(name: str, description: str, schema: JsonDict) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=name != "call_tool")
     output = _call_schema() if name in ("call_tool", "wait_for_decision") else None
     about = {"description": description, "annotations": hints, "output_schema": output}
@@ -329,7 +330,7 @@ def _own_tool(tool: Tool) -> types.Tool:
     return types.Tool(name=tool.name, input_schema=schema, **about)
 
 
-def _call_schema(returns: str = "") -> dict[str, Any]:
+def _call_schema(returns: str = "") -> JsonDict:
     """Return the schema of what a call gives: also one that still waits, or that a person ended."""
     text = {"type": "string"}
     result = {"description": f"Returns {returns}; an object is named." if returns else "Any JSON."}
@@ -339,7 +340,7 @@ def _call_schema(returns: str = "") -> dict[str, Any]:
 
 
 def _data_result(
-    data: dict[str, Any], links: list[types.ResourceLink] | None = None, *, error: bool = False
+    data: JsonDict, links: list[types.ResourceLink] | None = None, *, error: bool = False
 ) -> types.CallToolResult:
     """Return data as a result: as text, as structured content, and with links to objects."""
     content: list[Any] = [types.TextContent(text=result_text(data)), *(links or ())]
@@ -364,7 +365,7 @@ def _resource_part(
     return types.TextResourceContents(uri=uri, mime_type=content.mime_type, text=content.text)
 
 
-def _description(session: Session, name: str) -> tuple[dict[str, Any], list[types.ResourceLink]]:
+def _description(session: Session, name: str) -> tuple[JsonDict, list[types.ResourceLink]]:
     return client_view.description(session, name), _links(session, (name,))
 
 
@@ -374,7 +375,7 @@ def _links(session: Session, names: tuple[str, ...]) -> list[types.ResourceLink]
     return [types.ResourceLink(**_link_fields(session, name)) for name in names if name in objects]
 
 
-def _link_fields(session: Session, name: str) -> dict[str, Any]:
+def _link_fields(session: Session, name: str) -> JsonDict:
     """Return the fields of a link to an object: its name, its address and how it was made."""
     text = client_view.object_line(session, name)
     return {"name": name, "uri": _uri(session, name), **({"description": text} if text else {})}

@@ -236,7 +236,7 @@ class Notebook:
             raise Unfinished("the prompt is empty; write what is to be done below the first line")
         return self._carry_out(words)
 
-    def _carry_out(self, words: list[str]) -> Any:
+    def _carry_out(self, words: list[str]) -> object:
         self.cells.reopen_journals()
         try:
             result = carry_out(words, self.cells, self.settings.settings(), self.shell.user_ns)
@@ -291,19 +291,19 @@ def _result(session: Session, options: Options) -> Session:
     return session.shown()
 
 
-def cell_message(shell: Any) -> Mapping[str, Any]:
+def cell_message(shell: object) -> Mapping[str, Any]:
     """Return the message that runs the cell; empty where there is no kernel."""
     kernel = getattr(shell, "kernel", None)
     message: Mapping[str, Any] = kernel.get_parent("shell") if kernel is not None else {}
     return message
 
 
-def allows_input(shell: Any) -> bool:
+def allows_input(shell: object) -> bool:
     """Return whether a person can be there: runners without a front end allow no input."""
     return bool(cell_message(shell).get("content", {}).get("allow_stdin", False))
 
 
-def display_output(data: Mapping[str, Any], keeps: bool = False) -> Any:
+def display_output(data: Mapping[str, object], keeps: bool = False) -> object:
     """Display a bundle in the cell; with `keeps`, return what updates it later."""
     return display(dict(data), raw=True, **({"display_id": True} if keeps else {}))
 

@@ -20,7 +20,7 @@ from ..core.errors import UsageError
 from ..core.events import MAX_RESULT, Opened
 from ..core.interrupts import attempt
 from ..core.journal import Journal
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, JsonObject, replace
 from ..core.secrets import hiding, is_named_secret
 from ..core.text import nearest
 from ..engine.cursor import SessionContext
@@ -90,11 +90,11 @@ class Options:
     help: bool = False
     written: frozenset[str] = frozenset()
     """The names of the options that the line has."""
-    mcp_servers: Mapping[str, Any] = field(default_factory=dict)
+    mcp_servers: JsonObject = field(default_factory=dict)
     """The servers of `%config ToolChat.mcp_servers`, by the name behind `-t mcp:`."""
     default_model: str = ""
     """The model where a cell opens a session and names none."""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: JsonObject = field(default_factory=dict)
     """The values of the options that extensions added, by name."""
 
     @property
@@ -284,7 +284,7 @@ def merged_options(before: Options, now: Options) -> Options:
 
     Tools, inputs and outputs come to those that there are; all else takes their place.
     """
-    changes: dict[str, Any] = {name: getattr(now, name) for name in now.written & SET_UP}
+    changes: JsonDict = {name: getattr(now, name) for name in now.written & SET_UP}
     if {"model", "replay"} & now.written:
         # Who answers is one of the two, and another one's replies are not to be recorded.
         changes |= {"model": now.model, "replay": now.replay, "record": now.record}
@@ -368,7 +368,7 @@ def _executor(name: str, variables: Variables) -> Executor | None:
     return executor_named(variables.get(name, name), "--executor", (*NAMES, *held))
 
 
-def _variable(name: str, variables: Variables, option: str) -> Any:
+def _variable(name: str, variables: Variables, option: str) -> object:
     """Return a variable's value. Raises UsageError, which names the nearest."""
     # A method of a variable is named too.
     first, *attributes = name.split(".")
@@ -385,7 +385,7 @@ def toolbox_for_cell(options: Options, variables: Variables, folder: Path) -> To
     return Toolbox(*(_tool_source(name, variables, folder, options) for name in options.tools))
 
 
-def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> Any:
+def _tool_source(name: str, variables: Variables, folder: Path, options: Options) -> object:
     """Return what a toolbox takes: a toolset by its name, or what a variable holds. A definition
     that is held as data is read. Raises UsageError."""
     sharing = check_sharing(options.share, options.withhold)
@@ -401,7 +401,7 @@ def _tool_source(name: str, variables: Variables, folder: Path, options: Options
     return import_module("..sources.definition_tools", __package__).from_definitions(value)
 
 
-def _mcp_tools(name: str, folder: Path, servers: Mapping[str, Any]) -> Toolbox:
+def _mcp_tools(name: str, folder: Path, servers: Mapping[str, object]) -> Toolbox:
     """Return the tools of an MCP server by its name; the person is asked before the first use."""
     addresses = import_module("..sources.mcp_servers", __package__)
     address = addresses.confirmed_address(name, folder, servers, _confirm)
@@ -437,7 +437,7 @@ def _scheme(name: str, variables: Variables) -> str | Scheme:
     return scheme_named(variables[name])
 
 
-def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> Any:
+def _output_type(name: str, kind: str, variables: Variables, box: Toolbox) -> object:
     """Return the type of an output: a class that a variable holds, or is in it, or a scalar."""
     first, *attributes = kind.split(".")
     held = variables.get(first)
@@ -494,12 +494,12 @@ def _named_model(name: str, variables: Variables, folder: Path) -> Model | None:
     return model_named(name) if recording == name else Recorded(folder / recording, name=recording)
 
 
-def shown_model_name(model: Any) -> str:
+def shown_model_name(model: object) -> str:
     """Return the name of a model as a panel shows it: of a function its own."""
     return str(getattr(model, "name", None) or getattr(model, "__name__", type(model).__name__))
 
 
-def text_without_secrets(where: str, name: str, value: Any) -> str:
+def text_without_secrets(where: str, name: str, value: object) -> str:
     """Return a value as text. Raises UsageError where the text would hold a secret."""
     text = str(value)
     named = isinstance(value, str) and is_named_secret(name)

@@ -16,6 +16,7 @@ from ipywidgets import VBox
 
 from ..core.errors import UsageError
 from ..core.json_data import sendable_data
+from ..core.recorded_data import JsonDict, JsonObject
 from ..view.contract import VERSION, Notice
 from .panel_controller import PanelController
 
@@ -26,7 +27,7 @@ LOCALE = Path(__file__).parent.parent / "locale"
 
 
 @cache
-def catalogue(language: str) -> Mapping[str, Any]:
+def catalogue(language: str) -> JsonObject:
     """Return the texts of the interface in a language, such as `de` or `de_AT`; {} for English.
 
     Raises UsageError for a language that there is not.
@@ -51,7 +52,7 @@ class Panel(anywidget.AnyWidget):
     texts = traitlets.Dict().tag(sync=True)
     """The catalogue of another language than English; JupyterLab has its own setting."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, **settings: object) -> None:
         super().__init__(**settings)
         self.controller: PanelController | None = None
         self.on_msg(self._receive)
@@ -63,11 +64,11 @@ class Panel(anywidget.AnyWidget):
         controller = self.controller
         self.send(data if controller is None else controller.session.cursor.context.hide(data))
 
-    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+    def _receive(self, widget: object, content: object, buffers: object) -> None:
         if self.controller is not None:
             self.controller.receive(content)
 
-    def bundle(self) -> dict[str, Any]:
+    def bundle(self) -> JsonDict:
         """Return the output that shows this panel; other front ends show the saved session."""
         view = {"version_major": 2, "version_minor": 1, "model_id": self.model_id}
         return {
@@ -84,7 +85,7 @@ class SessionTable(anywidget.AnyWidget):
     texts = traitlets.Dict().tag(sync=True)
     """As that of a panel."""
 
-    def __init__(self, receive: Callable[[Any], object], **settings: Any) -> None:
+    def __init__(self, receive: Callable[[Any], object], **settings: object) -> None:
         super().__init__(**settings)
         self.box = VBox([self])
         """The table, and below it the panel of the session that is open."""
@@ -94,7 +95,7 @@ class SessionTable(anywidget.AnyWidget):
         """Show a panel below the table, or none."""
         self.box.children = (self,) if panel is None else (self, panel)
 
-    def bundle(self, saved: Mapping[str, Any]) -> dict[str, Any]:
+    def bundle(self, saved: Mapping[str, object]) -> JsonDict:
         """Return the output that shows the table; other front ends show what is `saved`."""
         view = {"version_major": 2, "version_minor": 1, "model_id": self.box.model_id}
         return {**saved, "application/vnd.jupyter.widget-view+json": view}

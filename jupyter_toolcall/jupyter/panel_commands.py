@@ -28,7 +28,7 @@ from ..view.contract import Message
 from ..view.decision_contract import RuleParts
 
 
-def _exact_call(data: Any) -> Any:
+def _exact_call(data: Any) -> object:
     """Return a call as a panel sent it, with the arguments that its marks stand for."""
     match data:
         case {"arguments": dict() as arguments}:
@@ -320,7 +320,7 @@ Command = (
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 
 
-def parse_command(data: Any, extensions: Mapping[str, type] | None = None) -> Any:
+def parse_command(data: object, extensions: Mapping[str, type] | None = None) -> Any:
     """Return the command that a message is: a `Command`, or one of `extensions`, by its `type`.
 
     Raises UsageError for anything else.
@@ -419,7 +419,7 @@ def _demand_open(session: Session, call_id: str) -> None:
 
 def edited_arguments(
     session: Session, edit: Edit | TryEdit
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """Return the arguments of a call as they are shown, and all of them after an edit."""
     record = session.state.call(edit.call)
     is_open = edit.call in session.state.open

@@ -320,7 +320,7 @@ class PanelController:
 
     # -- commands -----------------------------------------------------------------------------
 
-    def receive(self, message: Any) -> None:
+    def receive(self, message: object) -> None:
         """Take a message of a panel: a greeting is answered, a command waits in the inbox."""
         kind = message.get("type") if isinstance(message, dict) else ""
         if kind == "stop" and not self.busy and self._recorded_head:
@@ -368,7 +368,7 @@ class PanelController:
                 self._has_refused = True
         return continues
 
-    def _apply(self, command: Any) -> bool:
+    def _apply(self, command: object) -> bool:
         """Apply a command; return whether the session goes on afterwards."""
         match command:
             case commands.Hello():

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
 from ..core.text import nearest, print_text
@@ -89,7 +89,7 @@ class Serving(NotebookExtension):
         """The name of the served session."""
 
     def subcommand(
-        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+        self, command: str, words: list[str], name: str, variables: Mapping[str, object]
     ) -> None:
         """Start or end the server, and print how to connect. Raises UsageError."""
         port, stops = _options(words)

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..core.errors import Unfinished
 from ..core.json_data import exact_data, unique_keys
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import indented, print_text, printable, progress_bar
 from ..storage.notebook_files import NotExecuted, cell_sources, read_notebook
 
@@ -76,7 +77,7 @@ class Kernel:
         """
         printed: list[str] = []
 
-        def note(message: Mapping[str, Any]) -> None:
+        def note(message: JsonObject) -> None:
             if message["msg_type"] == "stream":
                 printed.append(str(message["content"]["text"]))
 
@@ -158,7 +159,7 @@ class Terminal:
             print_now("Nobody answers in this terminal: calls that need a person wait.")
         return True
 
-    def _decide(self, call: Mapping[str, Any]) -> None:
+    def _decide(self, call: JsonObject) -> None:
         arguments = json.dumps(call["arguments"], indent=2, ensure_ascii=False)
         # A client chooses its name, and a server its question: neither adds a line of ours.
         print_now("\n" + printable(f"{call['by']} asks for {call['tool']}") + f"\n{arguments}")
@@ -171,7 +172,7 @@ class Terminal:
         command |= {"call": call["call"], "approval_digest": call["approval_digest"]}
         self.kernel.value(f"{_SERVE_MODULE}.terminal_decision({json.dumps(command)!r})")
 
-    def _command(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _command(self, choice: str, arguments: Mapping[str, object]) -> JsonDict | None:
         """Return the command of a choice; for no valid one print the reason, and return None."""
         try:
             return self._decision(choice, arguments)
@@ -179,7 +180,7 @@ class Terminal:
             print_now(str(error))
             return None
 
-    def _decision(self, choice: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _decision(self, choice: str, arguments: Mapping[str, object]) -> JsonDict | None:
         match choice:
             case "a":
                 return {"type": "approve"}
@@ -201,7 +202,7 @@ class Terminal:
         return None
 
 
-def _json(text: str, default: Any) -> Any:
+def _json(text: str, default: object) -> object:
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError:

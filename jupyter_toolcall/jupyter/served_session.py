@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
@@ -18,6 +18,7 @@ from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.errors import CallError, NotYourTurn, ToolcallError, UsageError
 from ..core.events import Interrupted
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.state_fold import state_at
 from ..core.text import shortened_text
 from ..engine.client_calls import client_must_wait, record_client_call
@@ -64,7 +65,7 @@ class CallResult:
     call_id: str
     status: str
     """A call's status, or where it waits: "queued", "waiting", "withdrawn", "elsewhere"."""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: JsonObject = field(default_factory=dict)
     """The result or the error, as the session's own model would receive it."""
     note: str = ""
     """What the person decided, in a sentence."""
@@ -75,7 +76,7 @@ class CallResult:
     def is_error(self) -> bool:
         return "error" in self.data
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> JsonDict:
         """Return all of it as JSON-ready data."""
         note = {"note": self.note} if self.note else {}
         return {"call_id": self.call_id, "status": self.status, **note, **self.data}
@@ -86,7 +87,7 @@ class ClientCall:
     """A client's call, from its arrival to its result."""
 
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     by: str
     id: str = field(default_factory=lambda: f"mcp_{secrets.token_hex(4)}")
     """Its id in the session too, by which its result is found in the journal."""
@@ -211,7 +212,7 @@ class ServedSession:
         self._recorded.append(call)
         call.stage, call.waits_for = "recorded", "runs"
 
-    def _hide(self, data: Any) -> Any:
+    def _hide(self, data: object) -> Any:
         return self.host.controller().session.cursor.context.hide(data)
 
     def _must_wait(self) -> str:
@@ -334,5 +335,5 @@ def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
     return changes + [f"{name} to {_value(now[name])}" for name in now if name not in asked]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return shortened_text(readable_json(value), 200)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from typing import Any
 
 import traitlets
 from IPython.core.getipython import get_ipython
@@ -53,7 +52,7 @@ class SessionPanel(Panel):
         if (shell := get_ipython()) is not None:
             reference = weakref.WeakMethod(self.refresh)
 
-            def after_cell(result: Any = None) -> None:
+            def after_cell(result: object = None) -> None:
                 """Show what the cell did to the session."""
                 if (refresh := reference()) is None:
                     shell.events.unregister("post_run_cell", after_cell)

@@ -366,8 +366,8 @@ def subcommands_help() -> str:
 def carry_out(
     words: list[str],
     cells: Cells,
-    settings: Mapping[str, Any],
-    variables: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object],
+    variables: Mapping[str, object] | None = None,
 ) -> Any:
     """Carry a subcommand out on a session; return the session where it continued.
 

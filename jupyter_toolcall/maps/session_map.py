@@ -289,7 +289,7 @@ class SessionMap(Sequence[MappedSession]):
         together.run(due)
         return ""
 
-    def _options_with_executor(self, none: NoWorkers) -> Mapping[str, Any]:
+    def _options_with_executor(self, none: NoWorkers) -> Mapping[str, object]:
         """Return the options of sessions in the kernel, whose marked tools run on the executor."""
         marked = any(tool.executor is True for tool in self.setup.tools)
         if not marked and not none.args[0]:
@@ -382,7 +382,7 @@ def session_map(
     return SessionMap(SessionSetup(toolbox, model, options, where), texts, chosen, jobs)
 
 
-def _prompts(prompts: Any) -> list[str]:
+def _prompts(prompts: object) -> list[str]:
     if isinstance(prompts, str) or not isinstance(prompts, Iterable):
         raise UsageError(f"prompts is {prompts!r:.60}; give a list of prompts")
     texts: list[Any] = list(prompts)
@@ -392,7 +392,7 @@ def _prompts(prompts: Any) -> list[str]:
     return texts
 
 
-def _options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _options(options: Mapping[str, object]) -> Mapping[str, object]:
     """Return the arguments of `Session` with their defaults. Raises UsageError for another one."""
     parameters = inspect.signature(Session.__init__).parameters.values()
     shared = (p for p in parameters if p.name not in ("name", "journal", "executor"))

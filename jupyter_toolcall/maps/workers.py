@@ -149,7 +149,7 @@ def _remedy(name: str) -> str:
     return f"{function if is_made else 'define what it holds'} {place}"
 
 
-def demand_pickles(parts: Mapping[str, Any], remedy: Callable[[str], str]) -> None:
+def demand_pickles(parts: Mapping[str, object], remedy: Callable[[str], str]) -> None:
     """Raise UsageError, which names the part and what to do, where one has no pickle."""
     for name, value in parts.items():
         pickled, raised = attempt(pickle.dumps, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.errors import ModelError
 from ..schemes.messages import Reply, Request
@@ -61,7 +61,7 @@ class Claude(ProviderClient):
     def _body(self, request: Request) -> Json:
         return requests.body(request, self._target)
 
-    def _sdk(self) -> tuple[Any, type[Exception]]:
+    def _sdk(self) -> tuple[object, type[Exception]]:
         import anthropic
 
         return anthropic, anthropic.AnthropicError

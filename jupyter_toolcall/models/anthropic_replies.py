@@ -71,7 +71,7 @@ class ReplyDraft:
         """
         return self._finished(any(map(self._add, events)))
 
-    def _add(self, event: Mapping[str, Any]) -> bool:
+    def _add(self, event: Mapping[str, object]) -> bool:
         """Add one event. Raises ModelError if it does not fit what came before."""
         in_block = self.open and event.get("index") == len(self.content) - 1
         at_block = self.started and not self.open and event.get("index") == len(self.content)
@@ -166,7 +166,7 @@ class ReplyDraft:
                 self.refusal = well_formed(str(why.get("explanation") or ""))
                 self.category = one_line(well_formed(str(why.get("category") or "")))
 
-    def _count(self, usage: Any) -> None:
+    def _count(self, usage: object) -> None:
         # The counts of a later event are totals, and stand for those before.
         for key in _USAGE:
             number = usage.get(key) if isinstance(usage, dict) else None
@@ -178,7 +178,7 @@ class ReplyDraft:
         return Usage(fresh + written + cached, output, cached, written)
 
 
-def _api_error(event: Mapping[str, Any]) -> ModelError:
+def _api_error(event: Mapping[str, object]) -> ModelError:
     match event.get("error"):
         case {"type": str(kind), "message": str(message)}:
             return broken_off("the API", one_line(f"{kind}: {message}"), kind in _PASSING)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from ..core.digests import digest
 from ..core.events import Call
@@ -433,7 +433,7 @@ def without_thinking(content: Iterable[Json]) -> list[Json]:
     return [block for block in content if "thinking" not in block.get("type", "")]
 
 
-def _unmarked(value: Any) -> Any:
+def _unmarked(value: object) -> object:
     """Return JSON data without its cache breakpoints, which bind nothing."""
     match value:
         case dict():

@@ -60,7 +60,7 @@ class OpenAI(ProviderClient):
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
         keep_thoughts: bool = False,
         on_text: Callable[[str], object] | None = None,
         on_wait: Callable[[str], object] | None = None,
@@ -77,7 +77,7 @@ class OpenAI(ProviderClient):
     def _body(self, request: Request) -> Json:
         return wire.body(request, self.model, usage=self.usage, options=self.options)
 
-    def _sdk(self) -> tuple[Any, type[Exception]]:
+    def _sdk(self) -> tuple[object, type[Exception]]:
         try:
             import openai
         except ImportError:

@@ -178,7 +178,7 @@ class _CallDraft:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
 
-    def ends_before(self, piece: Mapping[str, Any]) -> bool:
+    def ends_before(self, piece: Mapping[str, object]) -> bool:
         """Return whether a piece with this call's number begins another call.
 
         Only a piece with a name can. It does if its id is another one, or if this call has all
@@ -191,7 +191,7 @@ class _CallDraft:
             return True
         return bool(text) and self._is_whole()
 
-    def add(self, piece: Mapping[str, Any]) -> None:
+    def add(self, piece: Mapping[str, object]) -> None:
         name, text = _function(piece)
         self.id = self.id or _text(piece.get("id"))
         if name != self.name:
@@ -277,7 +277,7 @@ class ReplyDraft:
             thought=texts.get(first, ""),
         )
 
-    def _add_delta(self, delta: Mapping[str, Any]) -> None:
+    def _add_delta(self, delta: Mapping[str, object]) -> None:
         texts = {name: _text(delta.get(name)) for name in ("content", "refusal", *THOUGHTS)}
         # Some send a list of parts.
         parts = _dicts(delta.get("content"))
@@ -295,7 +295,7 @@ class ReplyDraft:
         if text := texts["content"]:
             self.on_text(well_formed(text))
 
-    def _add_call_piece(self, piece: Mapping[str, Any]) -> None:
+    def _add_call_piece(self, piece: Mapping[str, object]) -> None:
         index = piece.get("index")
         number = index if isinstance(index, int) else None
         call = self.numbered.get(number)
@@ -307,7 +307,7 @@ class ReplyDraft:
         call.add(piece)
 
 
-def _usage(usage: Mapping[str, Any]) -> Usage:
+def _usage(usage: Mapping[str, object]) -> Usage:
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, dict) else {}
     return Usage(
@@ -337,7 +337,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _function(piece: Mapping[str, Any]) -> tuple[str, str]:
+def _function(piece: Mapping[str, object]) -> tuple[str, str]:
     """Return the name and the text of the arguments in a piece, "" for what it lacks."""
     match piece.get("function"):
         case dict(function):

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from importlib import import_module
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
 
 from ..core.digests import digest, encode
 from ..core.errors import ModelError, UsageError
@@ -188,7 +187,7 @@ class Recording:
         self.note = self._tape.note
         self._unwritten = b""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         """What it has not itself is the model's: its name, its body."""
         if name.startswith("__") or name == "model":
             raise AttributeError(name)

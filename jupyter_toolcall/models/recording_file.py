@@ -317,17 +317,17 @@ def redacting(environment: Mapping[str, str]) -> Hide:
     """Return what takes secrets, and what looks like a key, out of JSON-ready data."""
     secrets = hiding(environment)
 
-    def without_headers(data: Mapping[str, Any]) -> Json:
+    def without_headers(data: Mapping[str, object]) -> Json:
         return {key: header_value(key, item) for key, item in data.items()}
 
-    def header_value(name: str, item: Any) -> Any:
+    def header_value(name: str, item: object) -> object:
         secret = isinstance(item, str) and len(item) >= LEAST and _HEADER.fullmatch(name)
         return HIDDEN if secret else mapped(item, Mapping, without_headers)
 
     def without_keys(text: str) -> str:
         return _SPELLED.sub(lambda match: f"{match[1] or match[2] or ''}{HIDDEN}", text)
 
-    def hide(data: Any) -> Any:
+    def hide(data: object) -> Any:
         shown = secrets(mapped(data, Mapping, without_headers))
         return mapped(shown, str, without_keys, keys=True)
 

@@ -111,7 +111,7 @@ def _turn(item: Item) -> _Turn:
     )
 
 
-def filled(value: Any, newest: Mapping[str, str]) -> Any:
+def filled(value: object, newest: Mapping[str, str]) -> Any:
     """Return arguments with the newest object of each type in place of `"$Type"`."""
     return mapped(
         value, str, lambda text: newest.get(text[1:], text) if text.startswith("$") else text

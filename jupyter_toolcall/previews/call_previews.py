@@ -310,7 +310,7 @@ def _problem(cursor: Cursor, ready: PreparedCall) -> str | None:
     return None
 
 
-def _size(value: Any, most: int) -> int:
+def _size(value: object, most: int) -> int:
     """Return the bytes of a value, and no more than `most`: those of its memory, or its pickle."""
     stated = (attempt(_stated_size, value, name)[0] for name in _SIZES)
     if any(size is not None and size >= most for size in stated):
@@ -324,7 +324,7 @@ _SIZES = ("nbytes", "estimated_size", "memory_usage")
 """What arrays and tables say of their memory, which a pickle of them would take once more."""
 
 
-def _stated_size(value: Any, name: str) -> int:
+def _stated_size(value: object, name: str) -> int:
     size = getattr(value, name)
     size = size() if callable(size) else size
     return int(size.sum() if hasattr(size, "sum") else size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from ..compare.comparison_rows import change_parts
 from ..compare.differences import (
@@ -29,7 +28,7 @@ ROOM = replace(SMALL, columns=8, rows=8, cell=24)
 """How much of a new value is shown."""
 
 
-def with_change(notice: Previewed, before: Any, value: Any, shows: Shows) -> Previewed:
+def with_change(notice: Previewed, before: object, value: object, shows: Shows) -> Previewed:
     """Return a notice with what a call would make of the value `before`, which is None where its
     result has no object of the same type before it."""
     drawn = preview(value, shows, ROOM)

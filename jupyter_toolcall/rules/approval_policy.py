@@ -24,7 +24,7 @@ from ..core.errors import UsageError, checked_function, checked_text
 from ..core.interface_text import InterfaceText, t
 from ..core.interrupts import attempt, class_name
 from ..core.json_data import mapped
-from ..core.recorded_data import copied
+from ..core.recorded_data import JsonObject, copied
 from ..core.state import NAME
 from ..core.text import nearest, visible_text
 from ..sources.definition_schema import condition, schema_validator
@@ -35,7 +35,7 @@ Verdict = Literal["approve", "reject", "ask"]
 VERDICTS = get_args(Verdict)
 Answer = tuple[Verdict, str]
 """A verdict, and one sentence that says why."""
-Test = Callable[[Tool, Mapping[str, Any], Origins], Answer | None]
+Test = Callable[[Tool, JsonObject, Origins], Answer | None]
 """Returns the answer of a rule for a call, None where the rule does not fit."""
 By = Literal["policy", "rule", "person"]
 Scope = Literal["", "session", "notebook", "computer"]
@@ -52,7 +52,7 @@ class Judgement(NamedTuple):
     """Who decides: the policy, a rule that the person added, or the person by a breakpoint."""
 
 
-Policy = Callable[[Tool, Mapping[str, Any]], Answer | Judgement]
+Policy = Callable[[Tool, JsonObject], Answer | Judgement]
 LABELS = ("prompt", "person", "object", "result", "default", "model", "untrusted")
 """The kinds of origins, and what is not trusted, by which a rule judges arguments."""
 MOST_SOURCE = 20_000
@@ -111,7 +111,7 @@ class Rule:
 
     tool: str
     decision: Literal["run", "ask", "refuse"]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: JsonObject = field(default_factory=dict)
     reason: str = ""
     origins: Sequence[str] | None = None
     until: str = ""
@@ -160,7 +160,9 @@ class Rule:
         # What checks the values cannot be copied, and a worker process makes its own.
         return Rule, tuple(getattr(self, part.name) for part in fields(self) if part.init)
 
-    def __call__(self, tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
+    def __call__(
+        self, tool: Tool, arguments: Mapping[str, object], origins: Origins
+    ) -> Answer | None:
         """Return the answer for a call, None where the rule does not fit."""
         if self.paused or not fnmatchcase(tool.name, self.tool):
             return None
@@ -201,8 +203,8 @@ class Rule:
             return ""
         return next((name for name in self.arguments if name not in schema["properties"]), "")
 
-    def _fits(self, values: Mapping[str, Any]) -> bool:
-        def fit(read: Mapping[str, Any]) -> bool:
+    def _fits(self, values: Mapping[str, object]) -> bool:
+        def fit(read: Mapping[str, object]) -> bool:
             tests = self._validators.items()
             return all(name in read and test.is_valid(read[name]) for name, test in tests)
 
@@ -227,7 +229,7 @@ class Rule:
             return t("The rule %1 ended: the code of %2 has changed.", repr(self.label), tool.name)
         return ""
 
-    def _allows(self, values: Mapping[str, Any], origins: Origins) -> bool:
+    def _allows(self, values: Mapping[str, object], origins: Origins) -> bool:
         """Return whether a value comes from where the rule says; to run a call, all have to."""
         if self.origins is None and self.decision != "run":
             return True
@@ -241,7 +243,7 @@ class Rule:
             for name, origin in origins().arguments.items()
         )
 
-    def _may_run(self, name: str, value: Any, origin: ArgumentOrigin) -> bool:
+    def _may_run(self, name: str, value: object, origin: ArgumentOrigin) -> bool:
         """Return whether a value holds no part of what others wrote, as far as anybody can tell.
 
         The model may have put a part of it, in any spelling, into a text of its own. Where the
@@ -252,7 +254,7 @@ class Rule:
         return is_named or not _may_quote_others(origin, value)
 
 
-def made_from(schema: Any) -> str:
+def made_from(schema: object) -> str:
     """Return the input that a rule's condition on an argument names, "" where it names none."""
     return str(schema.get("madeFrom", "")) if isinstance(schema, Mapping) else ""
 
@@ -262,7 +264,7 @@ def source_of(tool: Tool) -> str:
     return (attempt(inspect.getsource, tool.function)[0] or "")[:MOST_SOURCE]
 
 
-def _is_declared(tool: Tool, name: str, values: Mapping[str, Any]) -> bool:
+def _is_declared(tool: Tool, name: str, values: Mapping[str, object]) -> bool:
     """Return whether a value has the type that the tool declares, before the tool converts it."""
     schema, value = parameters_schema(tool), values.get(name)
     declared = schema.get("properties", {}).get(name)
@@ -281,7 +283,7 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def _normal(data: Any) -> Any:
+def _normal(data: object) -> Any:
     """Return JSON data with texts in the form in which characters that look alike are the same."""
     return mapped(data, str, lambda text: unicodedata.normalize("NFKC", text), keys=True)
 
@@ -290,7 +292,7 @@ _DECISIONS: Mapping[str, Verdict] = {"run": "approve", "ask": "ask", "refuse": "
 Approve = str | Sequence[tuple[str, str] | Rule | str] | Policy
 
 
-def _read_only(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
+def _read_only(tool: Tool, arguments: Mapping[str, object], origins: Origins) -> Answer | None:
     return ("approve", t("The tool is marked read-only.")) if tool.read_only else None
 
 
@@ -298,7 +300,7 @@ def _always(verdict: Verdict, why: str) -> Test:
     return lambda tool, arguments, origins: (verdict, why)
 
 
-def _flow(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer:
+def _flow(tool: Tool, arguments: Mapping[str, object], origins: Origins) -> Answer:
     """Return the answer of `flow`: what others wrote leads to no effect, and nothing out of here,
     unless a person wants it.
     """
@@ -351,7 +353,7 @@ def stricter_preset(preset: str, other: str) -> str:
     return other if all(mine <= its for mine, its in pairs) else preset
 
 
-def fits_glob(glob: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+def fits_glob(glob: str, tool: Tool, arguments: Mapping[str, object]) -> bool:
     """Return whether a call looks like a glob of `tool` or `tool(arguments)`."""
     shown = f"{tool.name}({readable_json(dict(arguments))})"
     return fnmatchcase(tool.name, glob) or fnmatchcase(shown, glob)
@@ -366,7 +368,7 @@ def may_fit_glob(glob: str, tool: str) -> bool:
 def rule_matching(glob: str, verdict: Verdict) -> Test:
     """Return the rule that answers for calls that look like `tool` or `tool(arguments)`."""
 
-    def rule(tool: Tool, arguments: Mapping[str, Any], origins: Origins) -> Answer | None:
+    def rule(tool: Tool, arguments: Mapping[str, object], origins: Origins) -> Answer | None:
         fits = fits_glob(glob, tool, arguments)
         if not fits or (verdict == "approve" and _may_hold_words_of_others(arguments, origins())):
             return None
@@ -375,13 +377,13 @@ def rule_matching(glob: str, verdict: Verdict) -> Test:
     return rule
 
 
-def _may_hold_words_of_others(arguments: Mapping[str, Any], call: CallOrigins) -> bool:
+def _may_hold_words_of_others(arguments: Mapping[str, object], call: CallOrigins) -> bool:
     """Return whether others wrote a value of a call, or the model may have quoted them in one."""
     quotes = (_may_quote_others(o, arguments.get(name)) for name, o in call.arguments.items())
     return call.has_untrusted or any(quotes)
 
 
-def _may_quote_others(origin: ArgumentOrigin, value: Any) -> bool:
+def _may_quote_others(origin: ArgumentOrigin, value: object) -> bool:
     """Return whether a value has a text that the model wrote after it read what others wrote."""
     return origin.is_of_exposed_model and has_text(value)
 
@@ -393,7 +395,7 @@ class RulePolicy:
     rules: tuple[Test, ...]
 
     def __call__(
-        self, tool: Tool, arguments: Mapping[str, Any], origins: Origins = CallOrigins
+        self, tool: Tool, arguments: Mapping[str, object], origins: Origins = CallOrigins
     ) -> Judgement:
         """Return the answer for a call; a person is asked where no rule fits."""
         for rule in self.rules:
@@ -413,7 +415,7 @@ def approval_policy(approve: Approve) -> Policy:
 
 
 def policy_decision(
-    policy: Policy, tool: Tool, arguments: Mapping[str, Any], origins: Origins
+    policy: Policy, tool: Tool, arguments: Mapping[str, object], origins: Origins
 ) -> Judgement:
     """Return what a policy answers for a call.
 
@@ -442,7 +444,7 @@ def policy_decision(
     )
 
 
-def _rules(approve: Any) -> Sequence[Test]:
+def _rules(approve: object) -> Sequence[Test]:
     if isinstance(approve, str) and approve in PRESETS:
         return PRESETS[approve]
     if isinstance(approve, str) or not isinstance(approve, Sequence):
@@ -455,7 +457,7 @@ def _rules(approve: Any) -> Sequence[Test]:
     return [*map(_rule, approve[:-1] if named else approve), *named]
 
 
-def _rule(pair: Any) -> Test:
+def _rule(pair: object) -> Test:
     """Return a rule, or the rule of a pair of a glob and a verdict. Raises UsageError."""
     match pair:
         case Rule():

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.call_record import CallRecord
 from ..core.digests import readable_json
 from ..core.interface_text import joined, t
+from ..core.recorded_data import JsonObject
 from ..core.text import shortened_text
 from ..tools.object_references import kinds_in
 from ..tools.tool import Tool, default_arguments, parameters_schema
@@ -43,7 +44,7 @@ class Generalisation:
     """The value that a rejected call had, and that this rule leaves out."""
 
 
-def _condition(name: str, schema: Mapping[str, Any]) -> str:
+def _condition(name: str, schema: Mapping[str, object]) -> str:
     """Return the condition on an argument in words."""
     match schema:
         case {"const": value}:
@@ -112,7 +113,7 @@ def generalisations(call: CallRecord, decided: DecidedCalls) -> list[Generalisat
     return offers
 
 
-def _same(value: Any, inputs: Inputs) -> dict[str, Any]:
+def _same(value: object, inputs: Inputs) -> dict[str, Any]:
     """Return the narrowest condition on an argument that a later call can fit: of an object, that
     it is made from the same input, since each call makes new objects."""
     return {"madeFrom": inputs[0]} if inputs else {"const": value}
@@ -120,18 +121,18 @@ def _same(value: Any, inputs: Inputs) -> dict[str, Any]:
 
 def _free(call: CallRecord, tool: Tool) -> Iterator[tuple[str, ...]]:
     """Yield the arguments that may vary: none, then the objects, then what is closed too."""
-    properties: Mapping[str, Any] = parameters_schema(tool).get("properties", {})
+    properties: JsonObject = parameters_schema(tool).get("properties", {})
     names = [name for name in call.arguments if name in properties]
     objects = [name for name in names if any(kinds_in(properties[name]))]
     closed = [name for name in names if name not in objects and _is_closed(properties[name])]
     yield from dict.fromkeys([(), tuple(objects), (*objects, *closed)])
 
 
-def _is_closed(schema: Any) -> bool:
+def _is_closed(schema: object) -> bool:
     return isinstance(schema, Mapping) and ("enum" in schema or schema.get("type") == "boolean")
 
 
-def _name(tool: Tool, arguments: Mapping[str, Any]) -> str:
+def _name(tool: Tool, arguments: JsonObject) -> str:
     """Return the name of a rule: its tool, and the first text that it names."""
     values = (schema.get("const") for schema in arguments.values())
     text = next((value for value in values if isinstance(value, str) and "#" not in value), "")
@@ -142,7 +143,7 @@ def _without_rejected(
     offer: Generalisation, call: CallRecord, decided: DecidedCalls
 ) -> list[Generalisation]:
     """Return the offer without the value by which a rejected call differs, where one value does."""
-    properties: Mapping[str, Any] = parameters_schema(decided.tool).get("properties", {})
+    properties: JsonObject = parameters_schema(decided.tool).get("properties", {})
     closed = [name for name in offer.free if _is_closed(properties[name])]
     for past, name in product(offer.rejected, closed):
         value = past.proposed.get(name)

@@ -113,14 +113,14 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-def _source(origin: ArgumentOrigin, turn: int, data: Any) -> _Source:
+def _source(origin: ArgumentOrigin, turn: int, data: object) -> _Source:
     text = unicodedata.normalize("NFC", "\n".join(map(_text, _leaves(data))))
     if origin.trust != "untrusted":
         return _Source(origin, turn, text, "")
     return _Source(origin, turn, _folded(text), _letters(_folded(text)))
 
 
-def _text(leaf: Any) -> str:
+def _text(leaf: object) -> str:
     """Return a text or a number as a text; "" for what nobody can find again."""
     if isinstance(leaf, bool) or not isinstance(leaf, (str, int, float)):
         return ""
@@ -129,7 +129,7 @@ def _text(leaf: Any) -> str:
     return unicodedata.normalize("NFC", str(leaf))
 
 
-def _leaves(data: Any, names: frozenset[str] = frozenset()) -> Iterator[Any]:
+def _leaves(data: object, names: frozenset[str] = frozenset()) -> Iterator[object]:
     """Yield the values in JSON data, and the keys that are not in `names`."""
     for part in nested(data):
         if isinstance(part, Mapping):
@@ -138,12 +138,12 @@ def _leaves(data: Any, names: frozenset[str] = frozenset()) -> Iterator[Any]:
             yield part
 
 
-def has_text(value: Any) -> bool:
+def has_text(value: object) -> bool:
     """Return whether a text stands in JSON data."""
     return any(isinstance(leaf, str) for leaf in _leaves(value))
 
 
-def _property_names(schema: Any) -> Iterator[str]:
+def _property_names(schema: object) -> Iterator[str]:
     """Yield the names of the properties in a schema, at any depth."""
     for part in nested(schema):
         match part:
@@ -189,7 +189,7 @@ class OriginReader:
     _last: tuple[State, CallRecord, Mapping[str, Any], CallOrigins] | None = None
 
     def origins(
-        self, state: State, call: CallRecord, arguments: Mapping[str, Any], toolbox: Toolbox
+        self, state: State, call: CallRecord, arguments: Mapping[str, object], toolbox: Toolbox
     ) -> CallOrigins:
         """Return the origins of a call that would run, or ran, with these arguments."""
         untrusted = frozenset(tool.name for tool in toolbox if tool.untrusted)
@@ -300,7 +300,7 @@ class _Conversation:
             return "untrusted"
         return "trusted" if tool or self.of_file else "unclear"
 
-    def origins(self, call: CallRecord, arguments: Mapping[str, Any]) -> CallOrigins:
+    def origins(self, call: CallRecord, arguments: Mapping[str, object]) -> CallOrigins:
         """Return the origins of a call's arguments."""
         tool = self.toolbox.get(call.tool)
         # What a client of the served session has read is not known here.
@@ -312,7 +312,7 @@ class _Conversation:
         # What fills an argument in may read other arguments, and what earlier calls left.
         is_filled = is_exposed and tool is not None and tool.fill is not unchanged
 
-        def origin(name: str, value: Any) -> ArgumentOrigin:
+        def origin(name: str, value: object) -> ArgumentOrigin:
             if call.asked_call.by == "person" or (
                 call.edited and call.proposed.get(name) != value and call.asked.get(name) == value
             ):
@@ -329,7 +329,7 @@ class _Conversation:
         inputs = {name: self._inputs_of_all(value) for name, value in arguments.items()}
         return CallOrigins(origins, inputs, is_exposed)
 
-    def _inputs_of_all(self, value: Any) -> Inputs:
+    def _inputs_of_all(self, value: object) -> Inputs:
         """Return the inputs that every object which a value names is, or is made from; none where
         a part of the value names no object."""
         objects = [self.state.objects.get(_text(leaf)) for leaf in _leaves(value)]
@@ -339,7 +339,7 @@ class _Conversation:
     def _inputs_of(self, producer: Producer) -> Inputs:
         return (producer.input,) if producer.input else self.inputs.get(producer.call, ())
 
-    def _found(self, leaf: Any, call: CallRecord, is_exposed: bool) -> list[ArgumentOrigin]:
+    def _found(self, leaf: object, call: CallRecord, is_exposed: bool) -> list[ArgumentOrigin]:
         """Return where a text or a number stands: in all places if one of them is untrusted, else
         in trusted ones, if there are any and no untrusted text has anything like it."""
         text = _text(leaf)

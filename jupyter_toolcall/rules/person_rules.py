@@ -54,7 +54,7 @@ class PersonRules:
         return encode(sealed_rules(self.notebook, _of_scope("notebook", self.rules)))
 
     def answer(
-        self, tool: Tool, arguments: Mapping[str, Any], origins: Origins, asks: bool
+        self, tool: Tool, arguments: Mapping[str, object], origins: Origins, asks: bool
     ) -> Judgement | None:
         """Return the answer of the first rule that fits a call, None where none fits.
 

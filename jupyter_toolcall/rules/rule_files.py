@@ -69,7 +69,7 @@ def stored_rules(name: str) -> list[Rule]:
     return rules if _is_own(name, rules, seal) else []
 
 
-def sealed_rules(notebook: str, rules: Sequence[Rule]) -> Mapping[str, Any]:
+def sealed_rules(notebook: str, rules: Sequence[Rule]) -> Mapping[str, object]:
     """Return what a notebook keeps of its rules in its metadata; nothing where it has none."""
     listed = [_to_json(rule) for rule in rules]
     return {"rules": listed, "seal": _seal(_metadata_name(notebook), rules)} if rules else {}
@@ -160,7 +160,7 @@ def _nearest(named: str) -> str:
     return nearest(named, _names()) or " %toolchat rules add makes a rule, and lists what there is"
 
 
-def _rule(data: Any, where: str) -> Rule:
+def _rule(data: object, where: str) -> Rule:
     """Return a rule of a file. Raises UsageError."""
     if not isinstance(data, dict) or not {"tool", "decision"} <= data.keys():
         raise UsageError(f"{where} needs a tool and a decision")
@@ -247,7 +247,7 @@ def _own_rules(name: str) -> list[Rule]:
     return rules
 
 
-def _schema(text: str) -> Any:
+def _schema(text: str) -> object:
     """Return a JSON Schema, or the one of a value. Raises nothing: other text is a value."""
     try:
         data = json.loads(text)

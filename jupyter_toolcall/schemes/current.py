@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from ..core.call_record import CallRecord, result_object
 from ..core.errors import CallError
 from ..core.events import Data
+from ..core.recorded_data import JsonDict
 from ..core.state import NAME, State
 from ..tools.arguments import LazySchema
 from ..tools.object_references import (
@@ -71,7 +71,7 @@ class Current(Scheme):
             listed={line: name for objects in lines.values() for line, name in objects.items()},
         )
 
-    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> JsonDict:
         arguments = _with_object_names(call, tool, state)
         if tool.name == SAVE_AS and not current(state, call):
             raise CallError(f"{SAVE_AS}: {_nothing_current(state)}")
@@ -122,7 +122,7 @@ def _save_as() -> Tool:
     return tool_of_one((SAVE_AS, description), "name", schema, wrong, own_name)
 
 
-def own_name(name: Any) -> str:
+def own_name(name: object) -> str:
     """Return a name that a model gave, as it stands for the object: `$base`."""
     return f"${str(name).removeprefix('$')}"
 
@@ -137,8 +137,8 @@ def views(toolbox: Toolbox) -> Mapping[str, Tool]:
     return {t.name: replace(t, parameters=schemas[t.name], receiver="") for t in toolbox}
 
 
-def _view_schema(tool: Tool) -> dict[str, Any]:
-    schema: dict[str, Any] = dict(takes_own_names(parameters_schema(tool)))
+def _view_schema(tool: Tool) -> JsonDict:
+    schema: JsonDict = dict(takes_own_names(parameters_schema(tool)))
     if receiver := tool.receiver:
         schema["properties"] = {k: v for k, v in schema["properties"].items() if k != receiver}
         if required := [name for name in schema.pop("required", ()) if name != receiver]:
@@ -183,7 +183,7 @@ def _kind(name: str, state: State) -> str:
 # -- what a call left out ------------------------------------------------------------------
 
 
-def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+def _with_object_names(call: CallRecord, tool: Tool, state: State) -> JsonDict:
     """Return a call's arguments with objects in place of the names that the model gave."""
 
     def object_named(path: Path, name: str) -> str:
@@ -193,7 +193,7 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
             raise CallError(f"{'.'.join(path)}: nothing is named {name}; there are: {listed}")
         return names[name]
 
-    def fitting(schema: Mapping[str, Any], text: str) -> bool:
+    def fitting(schema: Mapping[str, object], text: str) -> bool:
         # Anywhere else a text may begin with a dollar by itself.
         is_plain = text.startswith("$") and saved(state, call).get(text) in state.plain
         return own_name_fits(schema, text) or (is_plain and takes_values(schema))
@@ -201,7 +201,7 @@ def _with_object_names(call: CallRecord, tool: Tool, state: State) -> dict[str, 
     return dict(replace_names(parameters_schema(tool), dict(call.asked), object_named, fitting))
 
 
-def _used(call: CallRecord, kind: str, arguments: dict[str, Any], state: State) -> dict[str, Any]:
+def _used(call: CallRecord, kind: str, arguments: JsonDict, state: State) -> JsonDict:
     """Return the arguments of `_use_TYPE`; a name of the model's own needs no `$` there."""
     name = arguments.get("id")
     if not isinstance(name, str):
@@ -213,9 +213,7 @@ def _used(call: CallRecord, kind: str, arguments: dict[str, Any], state: State) 
     return arguments
 
 
-def _on_current(
-    call: CallRecord, tool: Tool, arguments: dict[str, Any], state: State
-) -> dict[str, Any]:
+def _on_current(call: CallRecord, tool: Tool, arguments: JsonDict, state: State) -> JsonDict:
     """Return the arguments with the current object as the receiver.
 
     Raises CallError if the tool is no function of it, or the model means another object.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from ..core.call_record import CallRecord, is_bare_list
@@ -177,7 +177,7 @@ def _recipe(call: CallRecord, tool: Tool | None) -> str:
     return text if len(text) <= RECIPE else f"{text[:RECIPE]}…"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     text = value if isinstance(value, str) and NAME.fullmatch(value) else readable_json(value)
     return shortened_text(text, 40)
 

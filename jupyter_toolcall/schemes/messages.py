@@ -208,7 +208,7 @@ def model_identity(model: Any) -> str:
     return f"{(model if is_function else type(model)).__name__}:{digest('model', code)[:12]}"
 
 
-def server_digest(model: Any) -> str:
+def server_digest(model: object) -> str:
     """Return a digest of the address of the server that a model asks, "" for a model without one.
 
     A replay asks again where it differs. A record has the digest alone: an address may be private.

@@ -55,7 +55,7 @@ def scheme_named(scheme: str | Scheme) -> Scheme:
     return scheme
 
 
-def is_scheme(value: Any) -> bool:
+def is_scheme(value: object) -> bool:
     """Return whether a value is a scheme, of ours or not."""
     return all(hasattr(type(value), function) for function in _FUNCTIONS)
 

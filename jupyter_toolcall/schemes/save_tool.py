@@ -87,7 +87,7 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
         if is_data(out)
     }
 
-    def check_output(name: str, arguments: Mapping[str, Any], resolve: Resolve) -> None:
+    def check_output(name: str, arguments: Mapping[str, object], resolve: Resolve) -> None:
         if name not in outputs:
             raise CallError("there is no such output")
         kind, value = outputs[name].kind, arguments.get(name)
@@ -103,7 +103,7 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
             newest = f"the newest {kind} is {state.newest.get(kind, 'not made yet')}"
             raise CallError(f"must be a {kind}; {value} is a {kind_in(value)}; {newest}")
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: Mapping[str, object], resolve: Resolve) -> dict[str, Any]:
         """Check all outputs together: all are saved, or none."""
         wrong = dict[str, str]()
         for name in (*(name for name in arguments if name not in outputs), *outputs):

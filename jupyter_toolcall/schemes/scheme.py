@@ -19,6 +19,7 @@ from ..core.call_record import CallRecord, is_bare_list
 from ..core.digests import json_line, readable_json
 from ..core.errors import CallError
 from ..core.events import Data, Failed, Interrupted, Made, Many
+from ..core.recorded_data import JsonDict
 from ..core.state import State
 from ..tools.object_references import kinds_of
 from ..tools.tool import Resolve, Tool, parameters_schema
@@ -84,7 +85,7 @@ class Scheme(Protocol):
         """Return a reply with its calls: those that it writes as text are read here."""
         return reply
 
-    def complete(self, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+    def complete(self, call: CallRecord, tool: Tool, state: State) -> JsonDict:
         """Return a call's arguments with what the model left out.
 
         Args:
@@ -124,19 +125,19 @@ class Flat(Scheme):
 # -- calls ---------------------------------------------------------------------------------------
 
 
-def with_receiver(call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+def with_receiver(call: CallRecord, tool: Tool, state: State) -> JsonDict:
     """Return a call's arguments; a receiver that was left out is the newest of its type."""
     is_due = tool.receiver and call.asked.get(tool.receiver) is None
     newest = listing.newest_of(receivers(tool), state) if is_due else None
     return with_first(tool.receiver, newest, call.asked) if newest else dict(call.asked)
 
 
-def with_first(name: str, value: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def with_first(name: str, value: str, arguments: Mapping[str, object]) -> JsonDict:
     """Return arguments with one before the others, in place of its value among them."""
     return {name: value, **arguments} | {name: value}
 
 
-def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> dict[str, Any]:
+def completed(scheme: Scheme, call: CallRecord, tool: Tool, state: State) -> JsonDict:
     """Return a call's arguments with what was left out.
 
     A client of the served session was offered no scheme: it names its objects, and selects no
@@ -155,9 +156,9 @@ def receivers(tool: Tool) -> tuple[str, ...]:
 def tool_of_one(
     named: tuple[str, str],
     key: str,
-    schema: Mapping[str, Any],
+    schema: Mapping[str, object],
     wrong: str,
-    function: Callable[[Any], Any] = lambda value: value,
+    function: Callable[[Any], object] = lambda value: value,
 ) -> Tool:
     """Return a tool of the scheme itself, by its name and description, that takes one argument.
 
@@ -166,7 +167,7 @@ def tool_of_one(
     closed = {"properties": {key: schema}, "required": [key], "additionalProperties": False}
     parameters = {"type": "object", **closed}
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: Mapping[str, object], resolve: Resolve) -> JsonDict:
         # An empty list names nothing. The schema does not say so, since recorded requests hold it.
         if not is_valid(parameters, dict(arguments)) or not arguments[key]:
             raise CallError(wrong)
@@ -193,7 +194,7 @@ def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
 # -- results -------------------------------------------------------------------------------------
 
 
-def result_data(call: CallRecord) -> tuple[dict[str, Any], bool]:
+def result_data(call: CallRecord) -> tuple[JsonDict, bool]:
     """Return the result of a call as JSON-ready data, and whether that is an error."""
     error, note = _error(call), _note(call)
     data = _data(call) if error is None else {"error": error}
@@ -235,9 +236,9 @@ def _unknown(call: CallRecord) -> str:
     return f"it is not known whether the call took effect ({call.unknown_reason})"
 
 
-def _data(call: CallRecord) -> dict[str, Any]:
+def _data(call: CallRecord) -> JsonDict:
     """Return a result: data, or the names of objects, and what the tool changed besides."""
-    fields: dict[str, Any] = {}
+    fields: JsonDict = {}
     match call.outcome:
         case Many() as outcome:
             key, result = "objects" if is_bare_list(outcome) else "result", call.structure
@@ -255,7 +256,7 @@ def _with_reason(text: str, reason: str) -> str:
     return f"{text} Reason: {reason}" if reason else text
 
 
-def sent_data(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[dict[str, Any], bool]:
+def sent_data(call: CallRecord, state: State, toolbox: Toolbox) -> tuple[JsonDict, bool]:
     """Return `result_data` as a model is sent it: a long result ends with how to read on."""
     data, error = result_data(call)
     limit = result_limit(call.tool, state, toolbox)

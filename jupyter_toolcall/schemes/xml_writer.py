@@ -101,7 +101,7 @@ def written(data: Any, types: frozenset[str] = EVERY) -> str:
 # -- types in words ------------------------------------------------------------------------------
 
 
-def schema_text(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) -> str:
+def schema_text(schema: object, defs: Schema, spelled: set[str], depth: int = 0) -> str:
     """Return a type such as `list[str] | null`; a type in `spelled` is named only.
 
     An object of fields is `Name{"field": type, "may_be_left_out"?: type}`.
@@ -109,7 +109,7 @@ def schema_text(schema: Any, defs: Schema, spelled: set[str], depth: int = 0) ->
     if not isinstance(schema, Mapping) or depth > DEEPEST:
         return "any"
 
-    def inner(part: Any) -> str:
+    def inner(part: object) -> str:
         return schema_text(part, defs, spelled, depth + 1)
 
     if "$ref" in schema:
@@ -159,7 +159,7 @@ def _plain(schema: Schema, kind: str, inner: Callable[[Any], str]) -> str:
     return _PYTHON_NAMES.get(kind, kind or "any")
 
 
-def _note(schema: Any) -> str:
+def _note(schema: object) -> str:
     description = schema.get("description", "") if isinstance(schema, Mapping) else ""
     return f" ({' '.join(description.split())})" if description else ""
 

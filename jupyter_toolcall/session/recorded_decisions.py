@@ -24,6 +24,7 @@ from ..core.events import (
     Unknown,
     ended_call,
 )
+from ..core.recorded_data import JsonObject
 from ..engine import person_model as replying
 from ..engine.client_calls import record_client_call
 from ..engine.decisions import decision_event
@@ -36,7 +37,7 @@ from ..tools.tool import Tool
 from .session import Session
 
 
-def cut_off(entries: Sequence[SavedEntry], rows: Sequence[Any]) -> Mapping[int, str]:
+def cut_off(entries: Sequence[SavedEntry], rows: Sequence[object]) -> Mapping[int, str]:
     """Return the calls that started and never ended, by the number of the start.
 
     Their approvals are consumed.
@@ -49,7 +50,7 @@ def cut_off(entries: Sequence[SavedEntry], rows: Sequence[Any]) -> Mapping[int, 
     return started
 
 
-def waits(entries: Sequence[SavedEntry], rows: Sequence[Any], head: str) -> bool:
+def waits(entries: Sequence[SavedEntry], rows: Sequence[object], head: str) -> bool:
     """Return whether a call has no result at the head of a saved session."""
     position = next((n for n, entry in enumerate(entries) if entry[0] == head), -1)
     ended: set[str] = set()
@@ -62,7 +63,7 @@ def waits(entries: Sequence[SavedEntry], rows: Sequence[Any], head: str) -> bool
     return False
 
 
-def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
+def without_cut_off(part: JsonObject) -> list[Any]:
     """Return a saved session's events without those of starts that never ended.
 
     A kernel that is not killed has no such events: it records the same later ones without them.
@@ -80,7 +81,7 @@ def without_cut_off(part: Mapping[str, Any]) -> list[Any]:
     return [[positions[parent], *rows[n][1:]] for n, parent in zip(kept, parents, strict=True)]
 
 
-def _turn(entries: Sequence[SavedEntry], rows: Sequence[Any], number: int) -> Iterator[int]:
+def _turn(entries: Sequence[SavedEntry], rows: Sequence[object], number: int) -> Iterator[int]:
     """Yield an entry's number and those before it, back to the reply that began its turn."""
     return takewhile(lambda at: not isinstance(entries[at][1], Replied), _up(rows, number))
 
@@ -163,7 +164,7 @@ def server_results(path: Path) -> int:
     return sum(isinstance(event, Finished) for event in _server_events(path))
 
 
-def _restored(ref: Made, record: Any, tool: Tool) -> Any:
+def _restored(ref: Made, record: object, tool: Tool) -> object:
     """Return an object that a server returned. Raises CallError where the notebook has no value."""
     value = restored_resource(record, tool.group) if ref.kind == RESOURCE else None
     if value is None:
@@ -177,7 +178,7 @@ def decisions_in(path: Path, allowed: str) -> NotebookDecisions:
     return NotebookDecisions([cell for part in parts for cell in _cell(part, allowed)])
 
 
-def _cell(part: Mapping[str, Any], allowed: str) -> Iterator[CellDecisions]:
+def _cell(part: JsonObject, allowed: str) -> Iterator[CellDecisions]:
     entries, rows = list(entries_of(part)), part["events"]
     if not entries or not isinstance(entries[0][1], Asked):
         return

@@ -29,6 +29,7 @@ from ..core.errors import NotYourTurn, UsageError, checked_path, checked_text
 from ..core.events import MAX_RESULT, Decision, Usage
 from ..core.journal import Journal
 from ..core.lineage import lineage
+from ..core.recorded_data import JsonDict
 from ..core.state import State
 from ..engine import (
     calls_by_program,
@@ -121,8 +122,8 @@ class Session:
         *,
         scheme: str | Scheme = "select",
         native: bool = False,
-        inputs: Mapping[str, Any] | None = None,
-        outputs: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, object] | None = None,
+        outputs: Mapping[str, object] | None = None,
         system: str = "",
         approve: Approve = "ask",
         journal: str | Path | Journal | None = None,
@@ -173,13 +174,13 @@ class Session:
         cls,
         prompts: Iterable[str],
         toolbox: Toolbox | Callable[[], Toolbox],
-        model: Any = None,
+        model: object = None,
         *,
         executor: AnyExecutor | None = None,
         jobs: int | None = None,
         name: str = "",
         folder: str | Path | None = None,
-        **options: Any,
+        **options: object,
     ) -> SessionMap:
         """Run one separate session for each prompt, and return them with a table.
 
@@ -246,8 +247,8 @@ class Session:
         call_id: CallRecord | str,
         decision: Decision = "approve",
         *,
-        arguments: Mapping[str, Any] | None = None,
-        result: Any = None,
+        arguments: Mapping[str, object] | None = None,
+        result: object = None,
         reason: str = "",
         approval_digest: str | None = None,
         bound: str | None = None,
@@ -357,7 +358,7 @@ class Session:
         self.cursor.refresh()
         return self.at(forks.replay_cursor(self.cursor, at if at is None else id_of(at), fresh))
 
-    def edit(self, call_id: CallRecord | str, /, **arguments: Any) -> Self:
+    def edit(self, call_id: CallRecord | str, /, **arguments: object) -> Self:
         """Return a session that replays this one with other arguments to one call.
 
         That call runs, and the calls that depend on it; the others take their cached results.
@@ -380,8 +381,8 @@ class Session:
         call_id: CallRecord | str,
         decision: Decision,
         *,
-        arguments: Mapping[str, Any] | None = None,
-        result: Any = None,
+        arguments: Mapping[str, object] | None = None,
+        result: object = None,
         reason: str = "",
     ) -> Self:
         """Return a session that replays this one with another decision on one call.
@@ -460,7 +461,7 @@ class Session:
 
     # -- calls by the program ---------------------------------------------------------
 
-    def call_tool(self, call: Any) -> CallRecord:
+    def call_tool(self, call: object) -> CallRecord:
         """Run a call of the last reply, in any order, and return its record.
 
         Your program approves the call, whatever `approve` says. The smallest program is
@@ -476,7 +477,7 @@ class Session:
         self.cursor.refresh()
         return calls_by_program.call_tool(self.cursor, id_of(call))
 
-    def tool_call_result(self, call_id: Any, result: Any) -> CallRecord:
+    def tool_call_result(self, call_id: object, result: object) -> CallRecord:
         """Record the result of your own run of a call, once for each call, in any order.
 
         Args:
@@ -498,7 +499,7 @@ class Session:
     def transform(self, obj: str, instruction: str) -> Any: ...
     @overload
     def transform(self, obj: T, instruction: str) -> T: ...
-    def transform(self, obj: Any, instruction: str) -> Any:
+    def transform(self, obj: object, instruction: str) -> Any:
         """Ask the model to transform an object; return the result, a value of the same type.
 
         The model knows the conversation so far. The question is a branch of its own with a name
@@ -517,12 +518,12 @@ class Session:
         return prompts.transform(self.cursor, obj, instruction)
 
     @overload
-    def query(self, obj: Any, question: str) -> str: ...
+    def query(self, obj: object, question: str) -> str: ...
     @overload
-    def query(self, obj: Any, question: str, returns: type[T]) -> T: ...
+    def query(self, obj: object, question: str, returns: type[T]) -> T: ...
     @overload
-    def query(self, obj: Any, question: str, returns: Any) -> Any: ...
-    def query(self, obj: Any, question: str, returns: Any = str) -> Any:
+    def query(self, obj: object, question: str, returns: object) -> Any: ...
+    def query(self, obj: object, question: str, returns: object = str) -> Any:
         """Return the model's answer to a question about an object, asked as by `transform`.
 
         Args:
@@ -678,7 +679,7 @@ class Session:
         graph = lineage(self.state)
         return graph.users(graph.checked_name(name), all=all)
 
-    def why(self, name: Any) -> Explanation:
+    def why(self, name: object) -> Explanation:
         """Return how an object, an output or a call came about, as text and as code.
 
         Args:
@@ -740,8 +741,8 @@ class Session:
         model: Model | str | None = None,
         *,
         scheme: str | Scheme | None = None,
-        inputs: Mapping[str, Any] | None = None,
-        outputs: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, object] | None = None,
+        outputs: Mapping[str, object] | None = None,
         approve: Approve = "ask",
         breaks: str | Sequence[str] = (),
         max_turns: int | None = None,
@@ -821,7 +822,7 @@ class Session:
         written: Path = export.export(branch, path, to, force)
         return written
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> JsonDict:
         """Show the session as a notebook keeps it."""
         return mime_bundle(self.cursor, all_rows(self.cursor, self.name), None)
 

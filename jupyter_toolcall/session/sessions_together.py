@@ -106,7 +106,7 @@ class SessionsTogether(Generic[Task]):
     def _continue(
         self,
         opened: _OpenSession[Task],
-        reply: Future[Any] | None,
+        reply: Future[object] | None,
         requested: dict[Future[Any], _OpenSession[Task]],
         threads: ThreadPoolExecutor,
         hold: Hold,
@@ -131,7 +131,7 @@ class SessionsTogether(Generic[Task]):
         self._close(opened, None)
 
     def _stop(
-        self, opened: _OpenSession[Task], future: Future[Any], error: KeyboardInterrupt
+        self, opened: _OpenSession[Task], future: Future[object], error: KeyboardInterrupt
     ) -> None:
         try:
             if future.done() and not future.cancelled() and future.exception() is None:

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.errors import BrokenJournal, ToolcallError, Unfinished, checked_path
 from ..core.events import Replied, from_json
 from ..core.journal import Journal
+from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.replay_queue import call_id_of
@@ -168,7 +169,7 @@ def _divergences(
             yield f"{old.where}: {difference}"
 
 
-def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def divergence(old: JsonObject, new: JsonObject) -> str:
     """Return the first difference between the events of two saved sessions, "" for none."""
     steps: dict[str, str] = {}
     for was, now in zip_longest(without_cut_off(old), new["events"]):
@@ -184,7 +185,7 @@ def divergence(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     return ""
 
 
-def _plain(row: Sequence[Any], texts: Mapping[str, Any]) -> list[Any]:
+def _plain(row: Sequence[object], texts: Mapping[str, object]) -> list[Any]:
     """Return an event without fields of compiled code, and with definitions for their digests."""
     parent, event = row[0], _without(row[1])
     offered = {name: texts.get(key, key) for name, key in event.get("offered", {}).items()}
@@ -202,13 +203,13 @@ def _without(data: Any) -> Any:
     return data
 
 
-def _note(row: Sequence[Any], steps: dict[str, str]) -> None:
+def _note(row: Sequence[object], steps: dict[str, str]) -> None:
     event = from_json(row[1])
     for call in event.calls if isinstance(event, Replied) else ():
         steps.setdefault(call.id, f"{call.id}, {visible_text(call.tool, 60)}")
 
 
-def _where(row: Sequence[Any], steps: Mapping[str, str]) -> str:
+def _where(row: Sequence[object], steps: Mapping[str, str]) -> str:
     """Return what an event is about: a call, or else its own kind."""
     event = from_json(row[1])
     return steps.get(call_id_of(event)) or f"the {type(event).__name__.lower()} entry"

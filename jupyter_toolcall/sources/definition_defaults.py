@@ -85,7 +85,7 @@ class Template:
         return "".join(texts)
 
 
-def lookup(data: Any, name: str) -> Any:
+def lookup(data: object, name: str) -> object:
     """Return what is at a name, with dots for what is inside; MISSING where nothing is.
 
     A key that has the dots in its own name comes first.
@@ -254,7 +254,7 @@ def unset_messages(defaults: Sequence[Default], scope: Scope) -> list[str]:
     return lines
 
 
-def _with(data: Mapping[str, Any], path: list[str], value: Any, key: str) -> dict[str, Any]:
+def _with(data: Mapping[str, object], path: list[str], value: object, key: str) -> dict[str, Any]:
     head, *inner = path
     if not inner:
         return {**data, head: value}
@@ -264,7 +264,7 @@ def _with(data: Mapping[str, Any], path: list[str], value: Any, key: str) -> dic
     return {**data, head: _with(inside or {}, inner, value, key)}
 
 
-def _without(data: Mapping[str, Any], path: list[str]) -> dict[str, Any]:
+def _without(data: Mapping[str, object], path: list[str]) -> dict[str, Any]:
     head, *inner = path
     if not inner:
         return {key: value for key, value in data.items() if key != head}

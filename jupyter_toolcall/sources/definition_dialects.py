@@ -14,6 +14,7 @@ from jsonschema_rs import Draft202012Validator
 
 from ..core.interrupts import attempt
 from ..core.json_data import at_path
+from ..core.recorded_data import JsonDict
 
 Schema = Mapping[str, Any]
 Note = Callable[[str], object]
@@ -49,14 +50,14 @@ _CHOICES = ("$ref", "allOf", "anyOf", "oneOf")
 _ANNOTATIONS = ("title", "description", "default", "examples", "deprecated", "$defs", "definitions")
 
 
-def mapped_schema(schema: Any, change: Callable[[Schema], Schema]) -> Any:
+def mapped_schema(schema: object, change: Callable[[Schema], Schema]) -> Any:
     """Return a schema that was changed, and then each schema in it in the same way."""
     if not isinstance(schema, Mapping):
         return schema
     return {key: _mapped_part(key, part, change) for key, part in change(schema).items()}
 
 
-def _mapped_part(key: str, part: Any, change: Callable[[Schema], Schema]) -> Any:
+def _mapped_part(key: str, part: object, change: Callable[[Schema], Schema]) -> object:
     if key in _MAPS and isinstance(part, Mapping):
         return {name: mapped_schema(inner, change) for name, inner in part.items()}
     if key in _LISTS and isinstance(part, list):
@@ -67,7 +68,7 @@ def _mapped_part(key: str, part: Any, change: Callable[[Schema], Schema]) -> Any
 # -- reading ------------------------------------------------------------------------------
 
 
-def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, Any]:
+def current_schema(schema: Schema, note: Note = lambda line: None) -> JsonDict:
     """Return a schema of any draft as one of draft 2020-12; `note` takes what was read as what.
 
     What is referred to by its place is made a definition, since it may move: `items` of another
@@ -78,7 +79,7 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
         note(f"$schema of draft {draft[1] or draft[2]} is read as draft 2020-12")
         schema = {key: part for key, part in schema.items() if key != "$schema"}
     names: dict[str, str] = {}
-    definitions: dict[str, Any] = {}
+    definitions: JsonDict = {}
 
     def definition_of(ref: str) -> str:
         """Return the reference to a definition in place of one to a place."""
@@ -106,7 +107,7 @@ def current_schema(schema: Schema, note: Note = lambda line: None) -> dict[str, 
             written["$ref"] = definition_of(ref)
         return _read_nullable(written, note)
 
-    result: dict[str, Any] = mapped_schema(schema, change)
+    result: JsonDict = mapped_schema(schema, change)
     return {**result, "$defs": {**result.get("$defs", {}), **definitions}} if names else result
 
 
@@ -115,7 +116,7 @@ _OLD_WORDS["$recursiveRef"] = "$ref"
 """For words of drafts 3 and 2019-09, the words of today."""
 
 
-def _read_old_words(schema: dict[str, Any], note: Note) -> None:
+def _read_old_words(schema: JsonDict, note: Note) -> None:
     # It says that other schemas may extend this one: a definition is one schema.
     schema.pop("$recursiveAnchor", None)
     for old in _OLD_WORDS.keys() & schema:
@@ -138,7 +139,7 @@ def is_pattern(text: str) -> bool:
     return not attempt(Draft202012Validator, {"pattern": text})[1]
 
 
-def _read_type(schema: dict[str, Any], note: Note) -> None:
+def _read_type(schema: JsonDict, note: Note) -> None:
     written = schema.get("type")
     names = written if isinstance(written, list) else [written]
     if not names or not all(isinstance(name, str) for name in names):
@@ -158,7 +159,7 @@ def _read_type(schema: dict[str, Any], note: Note) -> None:
         schema["type"] = kinds if len(kinds) > 1 else kinds[0]
 
 
-def _read_required(schema: dict[str, Any], note: Note) -> None:
+def _read_required(schema: JsonDict, note: Note) -> None:
     """Read `required: true` in a property as draft 3 does: its object requires it."""
     if isinstance(schema.get("required"), bool):
         del schema["required"]
@@ -172,14 +173,14 @@ def _read_required(schema: dict[str, Any], note: Note) -> None:
         schema["required"] = [*listed, *(name for name in names if name not in listed)]
 
 
-def _read_bounds(schema: dict[str, Any], note: Note) -> None:
+def _read_bounds(schema: JsonDict, note: Note) -> None:
     for word, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(schema.get(word), bool) and schema.pop(word) and limit in schema:
             note(f"{word}: true is read as {word}: the number of {limit}")
             schema[word] = schema.pop(limit)
 
 
-def _read_items(schema: dict[str, Any], note: Note) -> None:
+def _read_items(schema: JsonDict, note: Note) -> None:
     # Where `items` is no list, it says nothing in any draft.
     others = [schema.pop("additionalItems")] if "additionalItems" in schema else []
     if isinstance(schema.get("items"), list):
@@ -191,7 +192,7 @@ def _read_items(schema: dict[str, Any], note: Note) -> None:
         }
 
 
-def _read_nullable(schema: dict[str, Any], note: Note) -> Schema:
+def _read_nullable(schema: JsonDict, note: Note) -> Schema:
     """Read OpenAPI's `nullable` as null among the types, or beside the choices."""
     if not isinstance(schema.get("nullable"), bool) or not schema.pop("nullable"):
         return schema
@@ -248,11 +249,11 @@ def object_schema(schema: Schema) -> Schema:
     return {**result, "type": "object", **named, "required": list(required)}
 
 
-Members = tuple[dict[str, Any], dict[str, None], list[tuple[str, ...]]]
+Members = tuple[JsonDict, dict[str, None], list[tuple[str, ...]]]
 """The properties of an object, those that are required, and what each choice requires."""
 
 
-def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
+def _members(schema: object, root: Schema, refs: tuple[str, ...]) -> Members:
     if not isinstance(schema, Mapping):
         return {}, {}, []
     properties = dict(schema.get("properties", {}))
@@ -289,7 +290,7 @@ def _members(schema: Any, root: Schema, refs: tuple[str, ...]) -> Members:
     return properties, required, [tuple(names) for _, names, _ in choices]
 
 
-def at_pointer(root: Any, pointer: str) -> Iterator[Any]:
+def at_pointer(root: object, pointer: str) -> Iterator[object]:
     """Yield what a JSON pointer leads to, if anything."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
     part = at_path(root, tuple(steps))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from ..core.digests import encode
@@ -38,10 +37,10 @@ class Endpoint:
 
 def call_endpoint(
     endpoint: Endpoint,
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     hosts: tuple[str, ...],
     secret_headers: SecretHeaders,
-) -> Any:
+) -> object:
     """Return what an endpoint answers: JSON as data, text as text.
 
     Raises CallError for an argument that fits no path, for a host that is not allowed, for
@@ -71,7 +70,7 @@ def call_endpoint(
     return _content(response)
 
 
-def _path_segment(name: str, arguments: Mapping[str, Any]) -> str:
+def _path_segment(name: str, arguments: Mapping[str, object]) -> str:
     """Return one argument as a part of a path, which it can neither leave nor end."""
     value = arguments.get(name)
     if value is None or isinstance(value, (dict, list)):
@@ -82,13 +81,13 @@ def _path_segment(name: str, arguments: Mapping[str, Any]) -> str:
     return quote(text, safe="")
 
 
-def _with_query(url: str, arguments: Mapping[str, Any]) -> str:
+def _with_query(url: str, arguments: Mapping[str, object]) -> str:
     base, mark, fragment = url.partition("#")
     query = _form_encoded(arguments)
     return f"{base}{('&' if '?' in base else '?') + query if query else ''}{mark}{fragment}"
 
 
-def _form_encoded(arguments: Mapping[str, Any]) -> str:
+def _form_encoded(arguments: Mapping[str, object]) -> str:
     """Return arguments as `a=1&b=x`; a list repeats its key, an object is its JSON."""
     return urlencode(
         [
@@ -99,7 +98,7 @@ def _form_encoded(arguments: Mapping[str, Any]) -> str:
     )
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else encode(value)
 
 
@@ -111,7 +110,7 @@ def _status_line(response: Response) -> str:
     return f"{response.status}{phrase}{': ' if quoted else ''}{quoted}"
 
 
-def _content(response: Response) -> Any:
+def _content(response: Response) -> object:
     if not response.body:
         return None
     kind = response.media_type

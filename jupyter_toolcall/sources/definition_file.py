@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.errors import CallError, DefinitionError
 from ..core.json_data import mapped, nested
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.secrets import hiding
 from ..core.text import nearest
 from .definition_defaults import (
@@ -38,16 +39,16 @@ class Definition:
 
     name: str
     description: str
-    parameters: Mapping[str, Any]
+    parameters: JsonObject
     kind: Kind
     endpoint: Endpoint | None
     defaults: tuple[Default, ...]
-    fixed: Mapping[str, Any]
+    fixed: JsonObject
     """`static_parameters`: arguments that always have these values."""
     result: Any
     notes: tuple[str, ...]
     """What was read as what."""
-    data: Mapping[str, Any] = field(repr=False)
+    data: JsonObject = field(repr=False)
 
     @property
     def argument_names(self) -> tuple[str, ...]:
@@ -64,7 +65,7 @@ class Definition:
         yield from (("result", ref) for template in templates for ref in template.references)
 
 
-def read_definition(data: Any) -> Definition:
+def read_definition(data: object) -> Definition:
     """Return the definition in JSON data, of any form.
 
     Raises DefinitionError, which names the place of what is wrong.
@@ -109,7 +110,7 @@ def read_definition(data: Any) -> Definition:
 # -- endpoint, static_parameters, result --------------------------------------------------
 
 
-def _read_endpoint(part: Mapping[str, Any]) -> Endpoint:
+def _read_endpoint(part: JsonObject) -> Endpoint:
     method, location, seconds = part["method"], part["argument_location"], part.get("timeout", 1)
     if method in ("get", "delete") and location in ("body", "form"):
         raise DefinitionError(
@@ -139,7 +140,7 @@ def _check_url(url: Any, location: str) -> None:
         raise DefinitionError(f"{where}: braces stand in the path alone, as {{name}}")
 
 
-def _read_static(data: Any) -> dict[str, Any]:
+def _read_static(data: object) -> JsonDict:
     if not isinstance(data, list):
         raise DefinitionError(f"static_parameters: {data!r:.60} is no list")
     fixed = {}
@@ -162,7 +163,7 @@ def _read_static(data: Any) -> dict[str, Any]:
 # -- defaults -----------------------------------------------------------------------------
 
 
-def _read_defaults(data: Any) -> tuple[Default, ...]:
+def _read_defaults(data: object) -> tuple[Default, ...]:
     if not isinstance(data, Mapping):
         raise DefinitionError(f'defaults: {data!r:.60} is no object; write {{"parameter": value}}')
     defaults = tuple(_read_default(key, value) for key, value in data.items())
@@ -208,7 +209,7 @@ def _read_short_form(key: str, text: str, where: str) -> Default:
     )
 
 
-def _read_transform(key: str, data: Any, where: str) -> Default:
+def _read_transform(key: str, data: object, where: str) -> Default:
     part = read_object(data, ("action", "when", "value", "format"), where, (), "transform")
     action: Action = part.get("action", "default")
     when = _read_condition(part["when"], f"{where}.when") if "when" in part else None
@@ -224,7 +225,7 @@ def _read_transform(key: str, data: Any, where: str) -> Default:
     return Default(key, action, parse_format(part["format"], f"{where}.format"), when=when)
 
 
-def _read_condition(data: Any, where: str) -> Condition:
+def _read_condition(data: object, where: str) -> Condition:
     part = read_object(data, ("key", "value", "operator"), where, ("key", "value"), "when")
     key, value = part["key"], part["value"]
     if not isinstance(key, str) or any(not step or step[0] == "_" for step in key.split(".")):
@@ -284,7 +285,7 @@ def _check_reference(reference: Reference, definition: Definition, where: str) -
         raise DefinitionError(f"{where}: there is no parameter {head!r:.60}.{guess}")
 
 
-def _has_no_parts(parameters: Mapping[str, Any], name: str) -> bool:
+def _has_no_parts(parameters: JsonObject, name: str) -> bool:
     schema = parameters.get("properties", {}).get(name)
     types = schema.get("type", ()) if isinstance(schema, Mapping) else ()
     return bool(types) and types != "object" and "object" not in types

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from ..core.errors import DefinitionError
 from ..core.json_data import no_constant, unique_keys
+from ..core.recorded_data import JsonDict
 from ..core.text import nearest
 from ..tools.arguments import MAX_DEPTH, is_too_deep
 from ..tools.toolbox import TOOL_NAME
@@ -63,10 +64,10 @@ class Function(NamedTuple):
 
     name: str
     description: str
-    parameters: dict[str, Any]
+    parameters: JsonDict
 
 
-def definitions_in(source: Any) -> list[Any]:
+def definitions_in(source: object) -> list[Any]:
     """Return the definitions in JSON data, a JSON text or a .json file: one, or those of a list.
 
     Raises DefinitionError for what is no JSON.
@@ -77,7 +78,7 @@ def definitions_in(source: Any) -> list[Any]:
     return data if isinstance(data, list) and data else [data]
 
 
-def read_form(data: Any, note: Note) -> tuple[Function, dict[str, Any]]:
+def read_form(data: Any, note: Note) -> tuple[Function, JsonDict]:
     """Return the function of a definition, and the keys of a ToolDefinition that are not null.
 
     Arguments:
@@ -108,7 +109,7 @@ def read_form(data: Any, note: Note) -> tuple[Function, dict[str, Any]]:
     return _read_function(function, form, ("name",), note), {}
 
 
-def _form_of(data: Any) -> Form:
+def _form_of(data: object) -> Form:
     """Return the form of a definition; what has none is read as a ToolDefinition's mistake."""
     if not isinstance(data, Mapping) or "tool" in data:
         return OWN
@@ -119,7 +120,7 @@ def _form_of(data: Any) -> Form:
     return _FORMS[-1] if is_function else OWN
 
 
-def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note) -> Function:
+def _read_function(data: object, form: Form, required: tuple[str, ...], note: Note) -> Function:
     keys, where = ("name", "description", form.schema), ".".join(form.path)
     prefix = f"{where}." if where else ""
     if isinstance(data, Mapping):
@@ -149,7 +150,7 @@ def _read_function(data: Any, form: Form, required: tuple[str, ...], note: Note)
 # -- JSON ---------------------------------------------------------------------------------
 
 
-def loaded(source: Any) -> Any:
+def loaded(source: Any) -> object:
     """Return plain JSON data of our own, whatever it is given as. Raises DefinitionError."""
     where = "the definition"
     source = source.removeprefix("\ufeff") if isinstance(source, str) else source
@@ -173,7 +174,7 @@ def loaded(source: Any) -> Any:
     return check_depth(data, where)
 
 
-def check_depth(data: Any, where: str) -> Any:
+def check_depth(data: object, where: str) -> object:
     """Return JSON data. Raises DefinitionError if it is nested too deep."""
     if is_too_deep(data):
         raise DefinitionError(_too_deep(where))
@@ -185,8 +186,8 @@ def _too_deep(where: str) -> str:
 
 
 def read_object(
-    data: Any, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
-) -> dict[str, Any]:
+    data: object, keys: tuple[str, ...], where: str, required: tuple[str, ...] = (), of: str = ""
+) -> JsonDict:
     """Return an object without what is null; `of` is its name in `_WORDS`, if not `where`.
 
     Raises DefinitionError for another key or word, and for a required key that is missing.

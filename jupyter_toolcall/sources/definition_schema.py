@@ -13,6 +13,7 @@ from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from ..core.errors import DefinitionError
 from ..core.json_data import nested, replaced_at
+from ..core.recorded_data import JsonDict
 from ..core.text import nearest
 from ..tools.arguments import wrong_arguments
 from .definition_dialects import Note, Schema, at_pointer, current_schema, object_schema
@@ -28,7 +29,7 @@ _MOST_CHECKS = 100_000
 """Schemas that check one value, which takes some milliseconds."""
 
 
-def read_schema(parameters: Any, where: str, note: Note = lambda line: None) -> dict[str, Any]:
+def read_schema(parameters: object, where: str, note: Note = lambda line: None) -> JsonDict:
     """Return the schema that `parameters` are, as one of draft 2020-12.
 
     A bare map of properties is wrapped into a schema; `note` is told what was read as what.
@@ -101,7 +102,7 @@ _WORDS_OF = {
 """The words of JSON Schema that judge values of one type alone."""
 
 
-def condition(schema: Any, runs: bool) -> Draft202012Validator:
+def condition(schema: object, runs: bool) -> Draft202012Validator:
     """Return what checks values against a rule's condition, where a mistake must not run a call.
 
     JSON Schema passes over a word that it does not have, and judges by `maximum` numbers alone: the
@@ -129,7 +130,7 @@ def _conditions() -> Draft202012Validator:
     return Draft202012Validator({**extended, **words})
 
 
-def _typed(schema: Any) -> Any:
+def _typed(schema: object) -> Any:
     """Return a schema that says of which types its words are, where it does not say so itself.
 
     What stands below `not`, `if` and `oneOf` stays as it is: there a value that fits less often
@@ -156,7 +157,7 @@ class _InPlace:
     makes them without a look at interrupts, so a schema from outside could stop the kernel.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self._schemas = [part for part in nested(root) if isinstance(part, dict)]
         self._roots = [part for part in self._schemas if part is root or "$id" in part]
         self._counts: dict[int, int] = {}
@@ -170,7 +171,7 @@ class _InPlace:
         if most > _MOST_CHECKS:
             raise ValueError(f"a value would be checked by more than {_MOST_CHECKS:,} schemas")
 
-    def _count(self, schema: Any) -> int:
+    def _count(self, schema: object) -> int:
         if not isinstance(schema, dict):
             return 1
         if id(schema) not in self._counts:
@@ -179,7 +180,7 @@ class _InPlace:
             self._counts[id(schema)] = 1 + sum(map(self._count, self._children(schema)))
         return self._counts[id(schema)]
 
-    def _children(self, schema: dict[str, Any]) -> Iterator[Any]:
+    def _children(self, schema: JsonDict) -> Iterator[object]:
         """Yield the schemas that check the same value as this one."""
         for word, part in schema.items():
             if word in ("$ref", "$dynamicRef") and isinstance(part, str):
@@ -191,7 +192,7 @@ class _InPlace:
             elif word in ("not", "if", "then", "else"):
                 yield part
 
-    def _targets(self, ref: str) -> Iterator[Any]:
+    def _targets(self, ref: str) -> Iterator[object]:
         """Yield all schemas that a reference may lead to; with `$id` these can be several."""
         address, _, fragment = ref.partition("#")
         if fragment and not fragment.startswith("/"):
@@ -272,7 +273,7 @@ class ArgumentChecker:
         self.names, self.is_open = property_names(schema), is_open(schema)
         self.also = tuple(also)
 
-    def __call__(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, arguments: Mapping[str, object]) -> JsonDict:
         """Return the arguments: "7" is 7 to an integer. Raises CallError.
 
         A value that fits as it is stays as it is.
@@ -303,7 +304,7 @@ class ArgumentChecker:
             return None
         return ".".join(path) or "arguments", "is missing" if missing else _message(error)[:200]
 
-    def _converted(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _converted(self, arguments: JsonDict) -> JsonDict:
         for _ in range(_MAX_PASSES):
             changes: dict[tuple[str | int, ...], Any] = {}
             for error in self._validator.iter_errors(arguments):
@@ -318,7 +319,9 @@ class ArgumentChecker:
         return arguments
 
 
-def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], Any, list[str]]]:
+def _type_errors(
+    error: ValidationError,
+) -> Iterator[tuple[tuple[str | int, ...], object, list[str]]]:
     """Yield the place, the value and the types of each wrong type, in choices too."""
     if error.kind.name == "type":
         yield tuple(error.instance_path), error.instance, error.kind.as_dict()["types"]
@@ -327,7 +330,7 @@ def _type_errors(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...]
             yield from _type_errors(inner)
 
 
-def _spelled(value: Any, types: list[str]) -> Any:
+def _spelled(value: object, types: list[str]) -> object:
     """Return what a text spells in JSON, or the text of a number, as one of the types.
 
     The value itself where it spells none of them.

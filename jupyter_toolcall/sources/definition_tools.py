@@ -22,6 +22,7 @@ from ..core.digests import digest, encode
 from ..core.errors import DefinitionError
 from ..core.interrupts import attempt
 from ..core.json_data import mapped
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.secrets import hiding
 from ..core.text import nearest, print_text
 from ..tools.arguments import plain_arguments
@@ -41,14 +42,14 @@ _LOCAL_PORT = re.compile(r"(?<=//)(localhost|127\.0\.0\.1|\[::1\]):\d+")
 
 
 def from_definition(
-    definition: Any,
+    definition: object,
     *,
-    variables: Mapping[str, Any] | None = None,
+    variables: Mapping[str, object] | None = None,
     allow_hosts: Iterable[str] = (),
     headers: Mapping[str, str] | None = None,
     untrusted: bool = True,
     external: bool = True,
-    action: Callable[..., Any] | Tool | None = None,
+    action: Callable[..., object] | Tool | None = None,
 ) -> Tool:
     """Return the tool that a tool definition describes.
 
@@ -90,14 +91,14 @@ def from_definition(
 
 
 def from_definitions(
-    definitions: Any,
+    definitions: object,
     *,
-    variables: Mapping[str, Any] | None = None,
+    variables: Mapping[str, object] | None = None,
     allow_hosts: Iterable[str] = (),
     headers: Mapping[str, str] | None = None,
     untrusted: bool = True,
     external: bool = True,
-    actions: Mapping[str, Callable[..., Any] | Tool] | None = None,
+    actions: Mapping[str, Callable[..., object] | Tool] | None = None,
 ) -> Toolbox:
     """Return the tools that a list of tool definitions describes, of any of their forms.
 
@@ -136,7 +137,7 @@ def from_definitions(
     return Toolbox(tools)
 
 
-def to_definition(tool: Any) -> dict[str, Any]:
+def to_definition(tool: object) -> JsonDict:
     """Return a tool as a tool definition, the format that `from_definition` reads.
 
     Arguments:
@@ -167,13 +168,13 @@ def to_definition(tool: Any) -> dict[str, Any]:
                 f"to_definition(Toolbox(...)[{first!r}])"
             )
         tool = tools[0]
-    data: Mapping[str, Any] = {
+    data: JsonObject = {
         "type": "action",
         "tool": {"type": "function", "function": tool.definition()},
     }
     if isinstance(tool.fill, _Filling):
         data = tool.fill.definition.data
-    copy: dict[str, Any] = json.loads(json.dumps(data, default=dict))
+    copy: JsonDict = json.loads(json.dumps(data, default=dict))
     return copy
 
 
@@ -187,10 +188,12 @@ def _maker(
     values, hosts = _read_variables(variables or {}), _read_hosts(allow_hosts)
     secrets = SecretHeaders({} if headers is None else headers)
 
-    def send(endpoint: Endpoint, arguments: Mapping[str, Any], variables: Mapping[str, Any]) -> Any:
+    def send(
+        endpoint: Endpoint, arguments: Mapping[str, object], variables: Mapping[str, object]
+    ) -> object:
         return call_endpoint(endpoint, arguments, hosts, secrets)
 
-    def tool_of(definition: Definition, action: Any) -> Tool:
+    def tool_of(definition: Definition, action: object) -> Tool:
         tool = _tool(definition, values)
         if definition.endpoint is not None:
             tool = replace(tool, untrusted=untrusted, external=external)
@@ -217,7 +220,7 @@ def _running(definition: Definition, tool: Tool, action: Any, send: Callable[...
     return _printing_unset(definition, tool)
 
 
-def _tool(definition: Definition, variables: Mapping[str, Any]) -> Tool:
+def _tool(definition: Definition, variables: Mapping[str, object]) -> Tool:
     return Tool(
         name=definition.name,
         description=definition.description,
@@ -248,8 +251,8 @@ class _Filling:
     checker: Callable[[], ArgumentChecker] = field(repr=False, compare=False)
 
     def __call__(
-        self, arguments: Mapping[str, Any], variables: Mapping[str, Any]
-    ) -> dict[str, Any]:
+        self, arguments: Mapping[str, object], variables: Mapping[str, object]
+    ) -> JsonDict:
         """Return the arguments that run. Raises CallError for what does not fit.
 
         The model's own arguments are checked first, but for what is missing or empty: a
@@ -285,7 +288,7 @@ def _checking(definition: Definition) -> Check:
         definition, names, lambda name, missing: name in free or (missing and name in removed)
     )
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         return {"arguments": checker()(arguments)}
 
     return check
@@ -299,7 +302,7 @@ def _checker(
     return functools.cache(lambda: ArgumentChecker(definition.name, parameters, also, ignored))
 
 
-def _shown_parameters(definition: Definition) -> dict[str, Any]:
+def _shown_parameters(definition: Definition) -> JsonDict:
     """Return the parameters that the model is shown.
 
     An argument that is always removed or written over is left out, unless something else
@@ -363,7 +366,7 @@ def _printing_unset(definition: Definition, tool: Tool) -> Tool:
 
 
 def _set_variables(
-    definition: Definition, arguments: Mapping[str, Any], variables: Mapping[str, Any]
+    definition: Definition, arguments: Mapping[str, object], variables: Mapping[str, object]
 ) -> Changed:
     """Return the result of a context tool; `say` counts more than `message`."""
     changed = {
@@ -385,14 +388,14 @@ def _set_variables(
     return Changed(mapped(definition.result, Template, filled), changed)
 
 
-def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: Tool) -> Tool:
+def _done_by(action: Callable[..., object] | Tool, definition: Definition, tool: Tool) -> Tool:
     """Return a definition's tool that runs a function with what its own types take.
 
     Raises DefinitionError where the function takes other arguments than the definition has.
     """
     inner = action if isinstance(action, Tool) else _function_tool(definition, action)
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         checked = tool.check(arguments, resolve)["arguments"]
         return {"arguments": inner.check(checked, resolve)}
 
@@ -418,11 +421,11 @@ def _done_by(action: Callable[..., Any] | Tool, definition: Definition, tool: To
     )
 
 
-def _judged_by(validator: Validator, *, arguments: Mapping[str, Any]) -> object:
+def _judged_by(validator: Validator, *, arguments: Mapping[str, object]) -> object:
     return validator(**arguments)
 
 
-def _function_tool(definition: Definition, action: Any) -> Tool:
+def _function_tool(definition: Definition, action: object) -> Tool:
     """Return a function's tool; one without types takes the arguments as they are."""
     if not callable(action) or attempt(inspect.signature, action)[1]:
         raise DefinitionError(f"action: {action!r:.60} is no function with parameters")
@@ -449,7 +452,7 @@ def _function_tool(definition: Definition, action: Any) -> Tool:
 # -- variables and hosts ------------------------------------------------------------------
 
 
-def _read_variables(variables: Any) -> dict[str, Any]:
+def _read_variables(variables: object) -> dict[str, Any]:
     """Return variables of the session by name, without `vars.`. Raises DefinitionError."""
     if not isinstance(variables, Mapping):
         raise DefinitionError(f'variables: {variables!r:.60} is no object, such as {{"a": 1}}')
@@ -463,14 +466,14 @@ def _read_variables(variables: Any) -> dict[str, Any]:
     return named
 
 
-def _plain_value(value: Any, where: str) -> Any:
+def _plain_value(value: object, where: str) -> object:
     """Return a variable as JSON data. Raises DefinitionError for a secret, too."""
     secret = DefinitionError(
         f"{where}: this is a secret, and a call's arguments are shown and saved; "
         "let the server that is called know it, or write a function that holds it"
     )
 
-    def refuse(part: Any) -> Any:
+    def refuse(part: object) -> object:
         raise secret if isinstance(part, SecretStr | SecretBytes) else TypeError
 
     try:
@@ -486,7 +489,7 @@ def _plain_value(value: Any, where: str) -> Any:
     return check_depth(plain, where)
 
 
-def _read_hosts(hosts: Any) -> tuple[str, ...]:
+def _read_hosts(hosts: object) -> tuple[str, ...]:
     """Return the hosts that are allowed, one of them or many. Raises DefinitionError."""
     every: Any = (hosts,) if isinstance(hosts, str) else hosts
     if not isinstance(every, Iterable) or not all(isinstance(host, str) for host in every):

@@ -21,6 +21,7 @@ from pydantic import Field
 
 from ..core.errors import CallError
 from ..core.interface_text import t
+from ..core.recorded_data import JsonDict
 from ..core.text import nearest, visible_text
 
 LARGEST_FILE, LONGEST_TEXT, MOST_FILES = 10_000_000, 50_000, 500
@@ -43,7 +44,7 @@ class Folder:
         self.path = path
         """The folder as it was named."""
 
-    def list_files(self, folder: str = "") -> dict[str, Any]:
+    def list_files(self, folder: str = "") -> JsonDict:
         """List the files and folders in a folder. Hidden files and links are left out.
 
         Args:
@@ -63,7 +64,7 @@ class Folder:
         path: str,
         first_line: Annotated[int, Field(ge=1)] = 1,
         lines: Annotated[int, Field(ge=1, le=2_000)] = 500,
-    ) -> dict[str, Any]:
+    ) -> JsonDict:
         """Read lines of a text file.
 
         Args:
@@ -86,9 +87,7 @@ class Folder:
         cut = {"cut": f"the first {LONGEST_TEXT:,} characters"} if is_cut else {}
         return {"text": chosen[:LONGEST_TEXT], "lines_in_file": len(all_lines), **cut}
 
-    def write(
-        self, path: str, text: Annotated[str, Field(max_length=LONGEST_WRITTEN)]
-    ) -> dict[str, Any]:
+    def write(self, path: str, text: Annotated[str, Field(max_length=LONGEST_WRITTEN)]) -> JsonDict:
         """Write a text file; the result says whether it replaced one. Folders are not created.
 
         Args:
@@ -160,7 +159,7 @@ class Folder:
                 elif entry.is_file(follow_symlinks=False):
                     yield entry.name, entry.stat(follow_symlinks=False).st_size
 
-    def _exact(self, handle: Any, name: str) -> str:
+    def _exact(self, handle: object, name: str) -> str:
         """Return the name of an entry that exists. Raises CallError, with the nearest, for others.
 
         A name in another case names the same file on some systems, and another one on others.
@@ -172,7 +171,7 @@ class Folder:
         hint = f" Did you mean {same[0]}?" if same else nearest(name, names)
         raise CallError(f"there is no {visible_text(name, 80)} (links are not followed).{hint}")
 
-    def _content(self, handle: Any, name: str) -> bytes:
+    def _content(self, handle: object, name: str) -> bytes:
         descriptor = _open_entry(handle, name, os.O_RDONLY | _FILE)
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(file.fileno())
@@ -198,7 +197,7 @@ class Folder:
             raise CallError(f"{name} is no file that can be replaced")
         return sizes[name]
 
-    def _replace(self, handle: Any, name: str, data: bytes) -> None:
+    def _replace(self, handle: object, name: str, data: bytes) -> None:
         """Write a new file and rename it: the file is complete, and no link is written through."""
         part_name = f".{secrets.token_hex(8)}.part"
         part, at = _entry(handle, part_name)
@@ -219,7 +218,7 @@ def _entry(handle: Any, name: str) -> tuple[Any, dict[str, int]]:
     return (name, {"dir_fd": handle}) if isinstance(handle, int) else (handle / name, {})
 
 
-def _open_entry(handle: Any, name: str, flags: int) -> int:
+def _open_entry(handle: object, name: str, flags: int) -> int:
     path, at = _entry(handle, name)
     descriptor: int = _system(name, os.open, path, flags, 0o666, **at)
     return descriptor

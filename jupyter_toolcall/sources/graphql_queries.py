@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from ..core.digests import digest_text, encode
 from ..core.errors import CallError, DefinitionError
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import printable, shortened_text
 from . import graphql_schema as gql
 from .graphql_schema import AnyType
@@ -32,7 +33,7 @@ class Answer(NamedTuple):
     errors: tuple[str, ...] = ()
 
 
-Send = Callable[[str, Mapping[str, Any]], Answer]
+Send = Callable[[str, JsonObject], Answer]
 """Sends a query with its variables. Raises CallError where no data came."""
 Value = Any
 """What stands in an argument: JSON data, in which an `ObjectPath` stands for its id."""
@@ -87,7 +88,7 @@ class ObjectPath:
 
     __repr__ = __str__
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> JsonDict:
         return {"text/plain": printable(str(self))}
 
 
@@ -127,7 +128,7 @@ def _arguments_text(step: Step, name: Name, variable: Variable) -> str:
 
 def query(
     operation: str, way: Iterable[Step], selection: str, ids: Mapping[ObjectPath, str]
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, JsonDict]:
     """Return the text and the variables of a request; `ids` are those of the objects in it."""
     variables: list[tuple[AnyType, Value]] = []
 
@@ -199,7 +200,7 @@ class GraphQLEndpoint:
         local = parts.hostname in ("localhost", "127.0.0.1", "::1")
         return f"{parts.scheme}://{parts.hostname if local else parts.netloc}{parts.path}"
 
-    def send(self, text: str, variables: Mapping[str, Any]) -> Answer:
+    def send(self, text: str, variables: Mapping[str, object]) -> Answer:
         """Send a query with its variables. Raises CallError where no data came."""
         parts = urlsplit(self.url)
         host = parts.netloc if parts.port else f"{parts.netloc}:{PORTS[parts.scheme]}"
@@ -226,7 +227,7 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
     return GraphQLEndpoint(bare, SecretHeaders(dict(headers), password))
 
 
-def send_nowhere(text: str, variables: Mapping[str, Any]) -> Answer:
+def send_nowhere(text: str, variables: Mapping[str, object]) -> Answer:
     """Raise CallError: the schema has no endpoint."""
     raise CallError(
         "this schema has no endpoint, so nothing can be sent; give one with "

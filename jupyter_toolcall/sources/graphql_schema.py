@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from ..core.errors import DefinitionError
+from ..core.recorded_data import JsonObject
 
 try:
     import graphql
@@ -95,7 +96,7 @@ def expected_type(element: Element) -> str:
     return str(element.extensions.get("expectedType", ""))
 
 
-def read_literal(text: Any) -> Any:
+def read_literal(text: Any) -> object:
     """Return the value of a GraphQL literal as JSON data; a value of an enum is a text.
 
     Raises ValueError for what is no literal, and for a number that JSON does not have.
@@ -222,7 +223,7 @@ def introspection_query(directives: str) -> str:
     )
 
 
-def read_introspection(source: Mapping[str, Any]) -> Schema:
+def read_introspection(source: JsonObject) -> Schema:
     """Return the schema of an introspection result, with or without its wrappers.
 
     Raises DefinitionError, which names the place that cannot be read.
@@ -249,7 +250,7 @@ def read_introspection(source: Mapping[str, Any]) -> Schema:
     return Schema(built, tuple(raw["name"] for raw in data["types"]))
 
 
-def _readable(raw: Any, where: str) -> Any:
+def _readable(raw: object, where: str) -> Any:
     """Return a part of an introspection result without defaults that are no literals.
 
     Raises ValueError for what is no name: one with braces would be a query of the server's choice.
@@ -273,7 +274,7 @@ def _readable(raw: Any, where: str) -> Any:
     return result
 
 
-def _keep_extensions(built: graphql.GraphQLSchema, data: Mapping[str, Any]) -> None:
+def _keep_extensions(built: graphql.GraphQLSchema, data: JsonObject) -> None:
     """Keep of each field and argument what graphql-core drops, or has in other forms."""
     for raw in data["types"]:
         members = getattr(built.type_map.get(raw["name"]), "fields", {})
@@ -284,7 +285,7 @@ def _keep_extensions(built: graphql.GraphQLSchema, data: Mapping[str, Any]) -> N
                 _keep(member.args[argument["name"]], argument)
 
 
-def _keep(element: Element, raw: Mapping[str, Any]) -> None:
+def _keep(element: Element, raw: JsonObject) -> None:
     if raw.get("defaultValue") is not None:
         element.extensions["default"] = raw["defaultValue"]
     if raw.get("isDeprecated"):
@@ -390,6 +391,6 @@ def _faults(document: graphql.DocumentNode) -> tuple[list[graphql.GraphQLError],
     return [error for error in errors if not is_accepted(error)], scalars
 
 
-def _signature(member: Any) -> tuple[str, ...]:
+def _signature(member: object) -> tuple[str, ...]:
     arguments = getattr(member, "arguments", None) or ()
     return tuple(graphql.print_ast(part.type) for part in (member, *arguments))

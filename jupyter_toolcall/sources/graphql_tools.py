@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..core.digests import digest_text
 from ..core.errors import CallError, DefinitionError
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import nearest
 from ..tools.arguments import LazySchema, resolve_receiver, wrong_arguments
 from ..tools.tool import Resolve, Tool
@@ -38,7 +39,7 @@ from .graphql_values import ArgumentReader, argument_checker, check_result, offe
 
 
 def from_graphql(
-    source: str | Path | Mapping[str, Any],
+    source: str | Path | Mapping[str, object],
     *,
     endpoint: str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -100,7 +101,7 @@ def from_graphql(
 
 
 def _connection(
-    source: Any, endpoint: str | None, headers: Mapping[str, str]
+    source: object, endpoint: str | None, headers: Mapping[str, str]
 ) -> tuple[Any, Server, str]:
     """Return the source of the schema, the server that gets the requests, and its address.
 
@@ -117,7 +118,7 @@ def _connection(
     return source, Server(to.send), to.shown
 
 
-def _asked_schema(send: Send, address: str) -> Any:
+def _asked_schema(send: Send, address: str) -> object:
     """Return a server's introspection result, with the directives where it lists them."""
     try:
         data = send(gql.introspection_query(""), {}).data
@@ -253,7 +254,7 @@ class Function(NamedTuple):
         by_id = self.operation == "mutation" or gql.item_type(self.field.type) is not None
         return {kind: self.api.schema.loader(kind) if by_id else None for kind in self.makes}
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonDict:
         """Return the JSON Schema of its arguments."""
         arguments = offered(self.field.args)
         return parameters(self.api.schema, arguments, self.receiver, self.kind)
@@ -264,7 +265,7 @@ class Function(NamedTuple):
         declared = f"{self.kind}.{self.field_name}: {self.field.type}"
         return digest_text("graphql", self.api.address, self.operation, declared, *arguments)
 
-    def check(self, arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(self, arguments: JsonObject, resolve: Resolve) -> JsonDict:
         """Return the object and the arguments, as they stand in a query. Raises CallError."""
         values, receiver, classes = dict(arguments), None, self.api.classes
         if self.kind:
@@ -336,7 +337,7 @@ class Function(NamedTuple):
         objects = [item for item in self.objects_in(data, of, step) if nulls or item is not None]
         return objects if isinstance(data, list) else next(iter(objects), None)
 
-    def object_by_id(self, kind: str, object_id: Any) -> ObjectPath:
+    def object_by_id(self, kind: str, object_id: object) -> ObjectPath:
         """Return the object with an id. Raises CallError where the server finds none by id."""
         loader = self.api.schema.loader(kind)
         if loader is None:

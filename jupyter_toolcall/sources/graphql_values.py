@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.errors import CallError
 from ..core.json_data import nested
+from ..core.recorded_data import JsonDict
 from ..core.state import NAME, kind_in
 from ..core.text import visible_text
 from ..tools.object_references import NAME_OR_TEXT, pattern, receiver_schema
@@ -47,7 +48,7 @@ def offered(arguments: Arguments) -> Arguments:
 # -- the JSON Schemas -----------------------------------------------------------------
 
 
-def parameters(schema: Schema, arguments: Arguments, receiver: str, kind: str) -> dict[str, Any]:
+def parameters(schema: Schema, arguments: Arguments, receiver: str, kind: str) -> JsonDict:
     """Return the JSON Schema of a field's arguments, as a model reads it.
 
     `receiver` is the argument that names the object of type `kind`, "" for a root field.
@@ -61,7 +62,7 @@ def parameters(schema: Schema, arguments: Arguments, receiver: str, kind: str) -
 def argument_checker(title: str, schema: Schema, arguments: Arguments) -> ArgumentChecker:
     """Return what checks a field's arguments; the names of objects are texts for it."""
 
-    def part_schema(schema: Schema, argument: Argument) -> dict[str, Any]:
+    def part_schema(schema: Schema, argument: Argument) -> JsonDict:
         # In place of null, the default is sent.
         is_optional = gql.default_of(argument) is not None
         return _checked_type(schema, argument.type, may_be_null=is_optional)
@@ -74,11 +75,11 @@ def argument_checker(title: str, schema: Schema, arguments: Arguments) -> Argume
 
 
 def _with_inputs(
-    schema: Schema, arguments: Arguments, part_schema: Callable[[Schema, Argument], dict[str, Any]]
-) -> dict[str, Any]:
+    schema: Schema, arguments: Arguments, part_schema: Callable[[Schema, Argument], JsonDict]
+) -> JsonDict:
     """Return the JSON Schema of arguments; the input objects in them are `$defs` of it."""
 
-    def fields_schema(arguments: Arguments) -> dict[str, Any]:
+    def fields_schema(arguments: Arguments) -> JsonDict:
         required = [name for name, part in arguments.items() if gql.must_be_given(part)]
         properties = {name: part_schema(schema, part) for name, part in arguments.items()}
         fields = {"properties": properties, "required": required, "additionalProperties": False}
@@ -98,7 +99,7 @@ def _with_inputs(
     return {**result, "$defs": inputs} if inputs else result
 
 
-def _property(schema: Schema, argument: Argument) -> dict[str, Any]:
+def _property(schema: Schema, argument: Argument) -> JsonDict:
     expected, default = gql.expected_type(argument), gql.default_of(argument)
     result = _type_schema(schema, argument.type, expected)
     kinds = schema.kinds_of_id(gql.name_of(argument.type), expected)
@@ -112,7 +113,7 @@ def _property(schema: Schema, argument: Argument) -> dict[str, Any]:
     return result
 
 
-def _type_schema(schema: Schema, ref: AnyType, expected: str) -> dict[str, Any]:
+def _type_schema(schema: Schema, ref: AnyType, expected: str) -> JsonDict:
     item, name = gql.item_type(ref), gql.name_of(ref)
     if item is not None:
         return {"type": "array", "items": _type_schema(schema, item, expected)}
@@ -135,13 +136,13 @@ def _checked_type(
     may_be_null: bool = False,
     nulls: bool = False,
     names: tuple[str, ...] = (),
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return the JSON Schema that checks a value of a type.
 
     `may_be_null`: whatever the type says. For `nulls` and `names` see `check_result`.
     """
     item, named = gql.item_type(ref), gql.named_type(ref)
-    result: dict[str, Any] = {"type": ["object"]}
+    result: JsonDict = {"type": ["object"]}
     if item is not None:
         items = _checked_type(schema, item, False, nulls, names)
         result = {"type": ["array"], "items": items}
@@ -170,7 +171,7 @@ class ArgumentReader:
         self.schema, self.resolve = schema, resolve
         self.errors: dict[str, str] = {}
 
-    def read(self, arguments: Arguments, values: Mapping[str, Any], where: str = "") -> Sent:
+    def read(self, arguments: Arguments, values: Mapping[str, object], where: str = "") -> Sent:
         """Return arguments as they stand in a query, in the schema's order.
 
         What is null is left out where something else would stand there.
@@ -250,7 +251,7 @@ class ArgumentReader:
 def check_result(
     schema: Schema,
     ref: AnyType,
-    data: Any,
+    data: object,
     field: str,
     nulls: bool = False,
     names: tuple[str, ...] = (),

@@ -32,7 +32,7 @@ PORTS = {"http": 80, "https": 443}
 """The port of each scheme where a URL names none."""
 
 
-def web_url(url: Any) -> SplitResult | None:
+def web_url(url: object) -> SplitResult | None:
     """Return the parts of a URL of the web, which has a host; None for anything else."""
     try:
         parts = urlsplit(url if isinstance(url, str) else "")

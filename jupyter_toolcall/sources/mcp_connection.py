@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..core.errors import CallError, DefinitionError, UsageError
+from ..core.recorded_data import JsonObject
 from ..core.text import visible_text
 from ..tools.invoke import LoopThread, run_on
 from ..tools.running_tool import InputRequired, InputResponse, OutcomeUnknown, report_progress
@@ -71,7 +72,7 @@ class _RunningCall:
     """A call under way, and the questions that a server of 2025 asks meanwhile."""
 
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: JsonObject
     task: asyncio.Task[Any]
     rounds: int = 0
     questions: asyncio.Queue[tuple[Any, asyncio.Future[Any]]] = field(default_factory=asyncio.Queue)
@@ -128,7 +129,7 @@ class Connection:
         except (CallError, UsageError) as error:
             raise DefinitionError(f"MCP server {self.address.name}: {error}") from None
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Json:
+    def call(self, tool: str, arguments: JsonObject) -> Json:
         """Return the result of a tool (a `CallToolResult` as JSON).
 
         Raises CallError where nothing ran, OutcomeUnknown where that cannot be known, and
@@ -139,8 +140,8 @@ class Connection:
     def answer(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
-        state: Mapping[str, Any],
+        arguments: JsonObject,
+        state: JsonObject,
         responses: Mapping[str, InputResponse],
     ) -> Json:
         """Continue a call with the person's responses. Raises what `call` raises."""
@@ -238,7 +239,7 @@ class Connection:
                 async for _ in changes:
                     self.listing_is_old = True
 
-    async def _note_message(self, message: Any) -> None:
+    async def _note_message(self, message: object) -> None:
         """Note when the server says that its list of tools has changed (2025)."""
         if type(message).__name__ == "ToolListChangedNotification":
             self.listing_is_old = True
@@ -285,7 +286,7 @@ class Connection:
             return []
         return await self._pages(client.list_prompts, "prompts")
 
-    async def _request(self, method: str, part: str, *arguments: Any) -> list[Json]:
+    async def _request(self, method: str, part: str, *arguments: object) -> list[Json]:
         """Return a part of what a method of the client returns."""
         client = await self._connected()
         result = await self._in_time(getattr(client, method)(*arguments))
@@ -308,8 +309,8 @@ class Connection:
     async def _call(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
-        responses: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, object],
+        responses: Mapping[str, object] | None = None,
         state: str | None = None,
         rounds: int = 0,
     ) -> Json:
@@ -332,8 +333,8 @@ class Connection:
     async def _answer(
         self,
         tool: str,
-        arguments: Mapping[str, Any],
-        state: Mapping[str, Any],
+        arguments: JsonObject,
+        state: JsonObject,
         responses: Mapping[str, InputResponse],
     ) -> Json:
         results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
@@ -390,7 +391,7 @@ class Connection:
         await asyncio.sleep(0.05 * 2 ** min(running.rounds, 3))
         return await self._call(tool, arguments, None, result.request_state, running.rounds + 1)
 
-    async def _elicit(self, context: Any, parameters: Any) -> Any:
+    async def _elicit(self, context: object, parameters: object) -> object:
         """Return the person's response to a question of a server of 2025."""
         if not self._running:
             return mcp_sdk.elicit_result(InputResponse("cancel"))

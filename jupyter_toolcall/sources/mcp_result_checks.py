@@ -15,7 +15,7 @@ from .definition_schema import schema_validator
 from .mcp_sdk import MAX_BYTES, Json
 
 
-def demand_size(data: Any, what: str) -> None:
+def demand_size(data: object, what: str) -> None:
     """Raise CallError for data that are too large."""
     if len(json.dumps(data, ensure_ascii=False)) > MAX_BYTES:
         raise CallError(too_large_text(what))
@@ -34,12 +34,12 @@ def readable_schema(schema: Json) -> dict[str, Any]:
     return cast(dict[str, Any], mapped_schema(current_schema(schema), _without_foreign_pattern))
 
 
-def _without_foreign_pattern(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_foreign_pattern(schema: Mapping[str, object]) -> Mapping[str, object]:
     is_foreign = "pattern" in schema and not is_pattern(str(schema["pattern"]))
     return {k: v for k, v in schema.items() if k != "pattern"} if is_foreign else schema
 
 
-def demand_declared(tool: str, result: Mapping[str, Any], schema: Json | None) -> None:
+def demand_declared(tool: str, result: Mapping[str, object], schema: Json | None) -> None:
     """Raise CallError for a result that does not fit the output schema of its tool.
 
     A tool without a schema, or with an invalid one, has no check.

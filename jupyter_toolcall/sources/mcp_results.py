@@ -59,7 +59,7 @@ class McpResource(StandsForText):
         """Return a short label for the text, without reading it."""
         return f"text of {self.uri}"
 
-    def preview_value(self) -> Any:
+    def preview_value(self) -> object:
         """Return what a preview shows: the contents, as an image or a text."""
         parts = self.read()
         images = [part for part in parts if str(part.get("mimeType", "")).startswith("image/")]
@@ -85,7 +85,7 @@ class _Media:
 class McpImage(_Media):
     """An image that a tool returned; `data` is base64."""
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **options: object) -> dict[str, Any]:
         return {self.mime_type: self.data} if self.mime_type in _SHOWN_IMAGES else {}
 
 
@@ -103,7 +103,7 @@ class McpAudio(_Media):
 TYPES = (McpResource, McpImage, McpAudio)
 
 
-def result_value(result: Json, tool: str, server: str) -> Any:
+def result_value(result: Json, tool: str, server: str) -> object:
     """Return a `CallToolResult` as a value.
 
     Structured content is data. Without it, one block is its value and several blocks are a list.
@@ -124,7 +124,7 @@ def result_value(result: Json, tool: str, server: str) -> Any:
     return values[0] if len(values) == 1 else values or None
 
 
-def _unwrap_result(data: Any, blocks: Sequence[Json]) -> Any:
+def _unwrap_result(data: Any, blocks: Sequence[Json]) -> object:
     """Return the value inside `{"result": ...}`.
 
     Until 2025 structured content had to be an object, so SDKs wrap other values in one. The text
@@ -138,7 +138,7 @@ def _texts(blocks: Iterable[Json]) -> str:
     return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text")
 
 
-def _block(block: Json, server: str) -> Any:
+def _block(block: Json, server: str) -> object:
     """Return a block of content as a value."""
     match block:
         case {"type": "text", "text": str(text)}:
@@ -177,7 +177,7 @@ def _resource(part: Json, uri: str, contents: tuple[Json, ...] | None, server: s
 RESOURCE = McpResource.__name__
 
 
-def restored_resource(record: Any, server: str) -> McpResource | None:
+def restored_resource(record: object, server: str) -> McpResource | None:
     """Return the resource that a recorded result describes.
 
     None where the record is no resource, or has only the beginning of its text.

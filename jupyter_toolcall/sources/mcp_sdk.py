@@ -99,7 +99,7 @@ async def new_client(
         yield client
 
 
-async def _accept(name: str, result: Any) -> None:
+async def _accept(name: str, result: object) -> None:
     """Accept a result: `demand_declared` checks it."""
 
 
@@ -243,13 +243,13 @@ class _Tokens:
     async def get_tokens(self) -> Any:
         return self._tokens
 
-    async def set_tokens(self, tokens: Any) -> None:
+    async def set_tokens(self, tokens: object) -> None:
         self._tokens = tokens
 
     async def get_client_info(self) -> Any:
         return self._client
 
-    async def set_client_info(self, client_info: Any) -> None:
+    async def set_client_info(self, client_info: object) -> None:
         self._client = client_info
 
 
@@ -288,7 +288,7 @@ class _WatchedStream:
             result["tools"] = [tool for tool in result["tools"] if self._is_tool(tool, result)]
         return item
 
-    def _is_tool(self, item: Any, result: Json) -> bool:
+    def _is_tool(self, item: object, result: Json) -> bool:
         from mcp_types import methods
         from pydantic import ValidationError
 
@@ -315,7 +315,7 @@ class _WatchedStream:
 _ID = re.compile(r'"id"\s*:\s*(\d+)')
 
 
-def _unread_message(error: Any) -> Any:
+def _unread_message(error: object) -> Any:
     """Return a message for a line that the SDK cannot read.
 
     It is the message of the line where `readable_json` makes it readable, and else an

@@ -110,7 +110,7 @@ class ServerAddress:
         )
 
 
-def server_address(server: Any, folder: Path | None = None, name: str = "") -> ServerAddress:
+def server_address(server: object, folder: Path | None = None, name: str = "") -> ServerAddress:
     """Return the address that a URL, a command line, a mapping or a server object stands for.
 
     Arguments:
@@ -127,7 +127,7 @@ def server_address(server: Any, folder: Path | None = None, name: str = "") -> S
     return replace(address, is_named=bool(name))
 
 
-def _address(server: Any, start: str, name: str) -> ServerAddress:
+def _address(server: object, start: str, name: str) -> ServerAddress:
     if isinstance(server, Mapping):
         server = {key: part for key, part in server.items() if part is not None}
     match server:
@@ -197,13 +197,13 @@ def _command_name(words: tuple[str, ...]) -> str:
     return re.sub(r"\W+", "_", short) or "server"
 
 
-def _texts(data: Any, where: str) -> dict[str, str]:
+def _texts(data: object, where: str) -> dict[str, str]:
     if not isinstance(data, Mapping) or not all(isinstance(v, str) for v in data.values()):
         raise UsageError(f"`{where}` of an MCP server must map names to texts")
     return {str(key): value for key, value in data.items()}
 
 
-def _text_list(data: Any) -> tuple[str, ...]:
+def _text_list(data: object) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(word, str) for word in data):
         raise UsageError("`args` of an MCP server must be a list of texts")
     return tuple(data)
@@ -220,7 +220,7 @@ class NamedServer:
     file: str = ""
 
 
-def named_servers(folder: Path, settings: Mapping[str, Any]) -> dict[str, NamedServer]:
+def named_servers(folder: Path, settings: Mapping[str, object]) -> dict[str, NamedServer]:
     """Return the servers that can be used as `-t mcp:NAME`.
 
     Arguments:
@@ -237,7 +237,7 @@ def named_servers(folder: Path, settings: Mapping[str, Any]) -> dict[str, NamedS
     return servers
 
 
-def _file_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
+def _file_entries(folder: Path) -> Iterator[tuple[str, object, str]]:
     pyproject = _read(folder / "pyproject.toml", tomllib.loads)
     table = _mapping(_mapping(_mapping(pyproject, "tool"), "jupyter-toolcall"), "mcp")
     yield from ((name, entry, "pyproject.toml") for name, entry in table.items())
@@ -247,12 +247,12 @@ def _file_entries(folder: Path) -> Iterator[tuple[str, Any, str]]:
     yield from ((name, entry, ".mcp.json") for name, entry in servers.items())
 
 
-def _mapping(data: Any, key: str) -> Mapping[str, Any]:
+def _mapping(data: object, key: str) -> Mapping[str, object]:
     inner = data.get(key) if isinstance(data, Mapping) else None
     return inner if isinstance(inner, Mapping) else {}
 
 
-def _read(path: Path, parse: Callable[[str], Any]) -> Any:
+def _read(path: Path, parse: Callable[[str], object]) -> object:
     try:
         data = path.read_bytes()
         # Windows writes a mark in front, or UTF-16.
@@ -267,7 +267,7 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
-def _parse_json(text: str) -> Any:
+def _parse_json(text: str) -> object:
     """Return JSON data that may have comments and commas at the end, as editors allow them."""
     for dropped in (_COMMENT, _LAST_COMMA):
         text = dropped.sub(lambda match: match[1] or "", text)
@@ -279,7 +279,7 @@ Confirm = Callable[[str], bool]
 
 
 def confirmed_address(
-    name: str, folder: Path, settings: Mapping[str, Any], confirm: Confirm
+    name: str, folder: Path, settings: Mapping[str, object], confirm: Confirm
 ) -> ServerAddress:
     """Return the address of a server of the configuration, once the person has allowed it.
 

@@ -38,7 +38,7 @@ from .mcp_servers import ServerAddress, server_address
 
 
 def from_mcp(
-    server: Any,
+    server: object,
     *,
     include: Iterable[str] = (),
     exclude: Iterable[str] = (),
@@ -210,7 +210,7 @@ class _ServerTool:
             server=self._server + (f" ({address.display_text})" if address.display_text else ""),
         )
 
-    def _run(self, arguments: Mapping[str, Any]) -> Any:
+    def _run(self, arguments: Mapping[str, object]) -> object:
         """Call the tool. Raises CallError, OutcomeUnknown and InputRequired."""
         self._demand_unchanged(list_again=False)
         result = self._connection.call(self._server_name, arguments)
@@ -218,7 +218,7 @@ class _ServerTool:
 
     def _resume(
         self, state: Any, responses: Mapping[str, InputResponse], values: Mapping[str, Any]
-    ) -> Any:
+    ) -> object:
         """Continue a call with the person's responses. Raises what `_run` raises."""
         # A server of 2025 waits inside of the call; one of 2026-07-28 is called again.
         self._demand_unchanged(list_again="asked" not in state)

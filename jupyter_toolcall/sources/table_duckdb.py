@@ -96,7 +96,7 @@ Relation = Mapping[str, Any]
 def run_sql(
     query: str,
     relations: Mapping[str, Relation],
-    values: Sequence[Any] = (),
+    values: Sequence[object] = (),
     names: Sequence[str] = (),
 ) -> Any:
     """Return the result of a query as an Arrow table.

@@ -128,14 +128,14 @@ class Frame:
         array = attempt(self.array, column)[0]
         return column.dtype_text if array is None else type_text(array.type)
 
-    def cells(self, column: Column, rows: Any) -> list[Any]:
+    def cells(self, column: Column, rows: object) -> list[Any]:
         """Return cells of a column as JSON data."""
         is_slice = isinstance(rows, slice)
         part = column.series[rows] if is_slice else self.rows_of(column, rows).series
         values = part.to_pylist() if hasattr(part, "to_pylist") else part.to_list()
         return [json_cell(value) for value in values]
 
-    def json_rows(self, rows: Any) -> list[dict[str, Any]]:
+    def json_rows(self, rows: object) -> list[dict[str, Any]]:
         """Return rows as JSON data, without what is withheld."""
         columns = self.columns
         names = [column.name for column in columns]
@@ -144,11 +144,11 @@ class Frame:
 
     # -- new tables ------------------------------------------------------------------------------
 
-    def rows_of(self, column: Column, rows: Any) -> Column:
+    def rows_of(self, column: Column, rows: object) -> Column:
         """Return rows of a column by their positions; null for a position that is null."""
         return replace(column, series=self.library.take(column.series, _positions(rows)))
 
-    def take(self, rows: Any) -> AnyTable:
+    def take(self, rows: object) -> AnyTable:
         """Return a table of rows by their positions."""
         positions = _positions(rows)
         # A call that keeps all rows gives back the same content, which counts as equal.
@@ -156,7 +156,7 @@ class Frame:
             return self.build(self.all_columns)
         return self.build([self.rows_of(column, positions) for column in self.all_columns])
 
-    def new_column(self, name: str, array: Any, like: Column | None = None) -> Column:
+    def new_column(self, name: str, array: object, like: Column | None = None) -> Column:
         """Return a column of this library from an Arrow array.
 
         With `like` it gets the type of that column, if nothing is lost. Raises CallError for a
@@ -233,7 +233,7 @@ def frame_of_table(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
     return replace(frame, withheld=tuple(hidden))
 
 
-def _positions(rows: Any) -> Any:
+def _positions(rows: object) -> Any:
     """Return positions of rows as one Arrow array; Arrow would read one in chunks item by item."""
     if isinstance(rows, arrow().ChunkedArray):
         rows = rows.combine_chunks()
@@ -252,7 +252,7 @@ def _unknown_column(name: str, columns: Sequence[str]) -> CallError:
 # -- what is withheld ---------------------------------------------------------------------------
 
 
-def is_withheld(name: Any, withhold: Sequence[str]) -> bool:
+def is_withheld(name: object, withhold: Sequence[str]) -> bool:
     """Return whether a column is withheld; one of several levels is, if a level is."""
     parts = name if isinstance(name, tuple) else (name,)
     names = {other.strip().casefold() for other in withhold}
@@ -314,7 +314,7 @@ HUGE = ("HUGEINT", "UHUGEINT")
 """Integers that Arrow does not have: DuckDB would round the sums that it hands over."""
 
 
-def first_rows(table: Any, count: int) -> Any:
+def first_rows(table: Any, count: int) -> object:
     """Return the first rows of a table whose rows are elsewhere, as a table in this kernel.
 
     For 0 rows nothing is computed.
@@ -335,14 +335,14 @@ def first_rows(table: Any, count: int) -> Any:
     return import_module("pandas").concat(parts or [table._meta])
 
 
-def columns_of(table: Any, withhold: tuple[str, ...] = ()) -> Frame:
+def columns_of(table: object, withhold: tuple[str, ...] = ()) -> Frame:
     """Return a table as a frame; one whose rows are elsewhere as its columns, without rows."""
     if library_elsewhere(table) is None:
         return table if isinstance(table, Frame) else frame_of_table(table, withhold)
     return replace(frame_of_table(first_rows(table, 0), withhold), elsewhere=table)
 
 
-def rows_to_show(table: Any, most: int = MOST_HERE + 1) -> Frame:
+def rows_to_show(table: object, most: int = MOST_HERE + 1) -> Frame:
     """Return a table as a frame, also one whose rows are elsewhere: its first rows.
 
     Raises CallError where it has more than MOST_HERE rows, unless fewer are asked for.
@@ -359,7 +359,7 @@ def rows_to_show(table: Any, most: int = MOST_HERE + 1) -> Frame:
 # -- cells as JSON -----------------------------------------------------------------------------
 
 
-def json_cell(value: Any) -> Any:
+def json_cell(value: object) -> Any:
     """Return a cell as JSON data: dates as ISO texts, missing values as None."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()

@@ -152,7 +152,7 @@ def _nullable(name: str) -> str:
     return "boolean" if name == "bool" else name.replace("uint", "UInt").replace("int", "Int")
 
 
-def _label(label: Any, depth: int) -> Any:
+def _label(label: object, depth: int) -> Any:
     """Return a label of a column for a table whose columns have levels."""
     return label if depth == 1 or isinstance(label, tuple) else (label, *[""] * (depth - 1))
 
@@ -170,7 +170,7 @@ class Polars:
             raise NoSQLType("SQL has no such type")
         return arrow().chunked_array([series.to_arrow()])
 
-    def from_arrow(self, array: Any) -> Any:
+    def from_arrow(self, array: object) -> Any:
         return import_module("polars").Series(values=array)
 
     def cast(self, series: Any, other: Any) -> Any:
@@ -197,10 +197,10 @@ class Arrow:
         names = table.column_names
         return [Column(name, name, array) for name, array in zip(names, table.columns, strict=True)]
 
-    def to_arrow(self, series: Any) -> Any:
+    def to_arrow(self, series: object) -> Any:
         return series
 
-    def from_arrow(self, array: Any) -> Any:
+    def from_arrow(self, array: object) -> Any:
         return array
 
     def cast(self, series: Any, other: Any) -> Any:
@@ -290,7 +290,7 @@ def _exact(array: Any, type_: Any) -> Any:
         raise NoSQLType("it has times finer than a microsecond, or out of its range") from None
 
 
-def kind_of(type_: Any) -> Kind:
+def kind_of(type_: object) -> Kind:
     """Return what a tool may do with a column of an Arrow type."""
     types = arrow().types
     if types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_):

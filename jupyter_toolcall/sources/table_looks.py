@@ -18,6 +18,7 @@ from pydantic import Field
 
 from ..core.errors import CallError
 from ..core.interrupts import attempt
+from ..core.recorded_data import JsonDict
 from ..tools.table_classes import AnyTable
 from .table_duckdb import run_sql
 from .table_frames import Frame, columns_of, json_cell, quoted, rows_to_show
@@ -32,7 +33,7 @@ MOST_ROWS = 1_000
 Rows = Annotated[int, Field(ge=1, le=MOST_ROWS)]
 
 
-def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
+def head(table: AnyTable, rows: Rows = 10) -> JsonDict:
     """Return the first rows of a table.
 
     Args:
@@ -42,7 +43,7 @@ def head(table: AnyTable, rows: Rows = 10) -> dict[str, Any]:
     return {"rows": frame.json_rows(slice(rows))} | _size(table)
 
 
-def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
+def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> JsonDict:
     """Return rows of a table that are chosen at random; the same seed chooses the same rows.
 
     Args:
@@ -54,20 +55,20 @@ def sample(table: AnyTable, rows: Rows = 10, seed: int = 0) -> dict[str, Any]:
     return {"rows": frame.json_rows(sorted(chosen)), "rows_in_table": len(frame)}
 
 
-def schema(table: AnyTable) -> dict[str, Any]:
+def schema(table: AnyTable) -> JsonDict:
     """Return the number of rows, and the name and the type of each column."""
     frame = columns_of(table)
     types = {column.name: frame.type_text(column) for column in frame.columns}
     return _size(table) | {"columns": types}
 
 
-def _size(table: AnyTable) -> dict[str, Any]:
+def _size(table: AnyTable) -> JsonDict:
     """Return how many rows a table has, if they are here."""
     frame = columns_of(table)
     return {"rows_in_table": len(frame)} if frame.elsewhere is None else {}
 
 
-def missing(table: AnyTable) -> dict[str, Any]:
+def missing(table: AnyTable) -> JsonDict:
     """Return how many values are missing in each column that has missing ones."""
     frame = rows_to_show(table)
     counts = {column.name: frame.missing(column) for column in frame.columns}
@@ -103,7 +104,7 @@ _OF_KIND = {
 """The statistics of each kind of column."""
 
 
-def _statistics(frame: Frame, column: Column) -> dict[str, Any]:
+def _statistics(frame: Frame, column: Column) -> JsonDict:
     stats = {"type": frame.type_text(column), "missing": frame.missing(column)}
     names = _OF_KIND.get(attempt(frame.kind, column)[0] or "", ())
     if not names:
@@ -124,7 +125,7 @@ def std_sql(frame: Frame, column: Column, sql: str) -> str:
 
 def value_counts(
     table: AnyTable, column: str, limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 20
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return the values of a column with the number of their rows, the most frequent first.
 
     Args:
@@ -223,7 +224,7 @@ def _label(text: str) -> str:
     return text[:80].replace("$", r"\$")
 
 
-def _values(frame: Frame, column: Column, rows: Any) -> Any:
+def _values(frame: Frame, column: Column, rows: object) -> Any:
     """Return cells of a column as matplotlib takes them: numbers with NaN, dates, texts."""
     kind, array = frame.kind(column), frame.array(column).take(rows)
     if kind == "number":
@@ -296,7 +297,7 @@ def figure_class() -> type:
     return type("Figure", (base,), attributes)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "Figure":
         return figure_class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -84,7 +84,7 @@ def strictest(rules: Sequence[Sharing]) -> Sharing:
 # -- the text of a table ------------------------------------------------------------------------
 
 
-def table_text(value: Any, sharing: Sharing) -> str:
+def table_text(value: object, sharing: Sharing) -> str:
     """Return what a model is sent of a table, or of a column: its size, and what is shared of it.
 
     The rows are CSV. Neither DuckDB nor pyarrow is needed.
@@ -114,7 +114,7 @@ def table_text(value: Any, sharing: Sharing) -> str:
     return f"{size}, {count_text(len(shown), 'column')}{withheld}:\n{text.getvalue()}"
 
 
-def _as_table(value: Any) -> Any:
+def _as_table(value: object) -> Any:
     """Return a table as it is, and a column as a table of one; None for any other value."""
     if library_elsewhere(value):
         return value
@@ -128,7 +128,7 @@ def _as_table(value: Any) -> Any:
     return arrow().Table.from_batches([value])
 
 
-def _without_withheld_labels(table: Any, sharing: Sharing) -> Any:
+def _without_withheld_labels(table: Any, sharing: Sharing) -> object:
     """Return a table without the rows whose label is that of a withheld column, as in `df.T`."""
     if not sharing.withhold or type(getattr(table, "index", None)).__name__ in _WITHOUT_LABELS:
         return table
@@ -139,7 +139,7 @@ _WITHOUT_LABELS = ("NoneType", "RangeIndex")
 """The classes of an index without labels; only tables of pandas have another one."""
 
 
-def holds_withheld(value: Any, withhold: tuple[str, ...]) -> bool:
+def holds_withheld(value: object, withhold: tuple[str, ...]) -> bool:
     """Return whether a value is, or refers to, a table with a withheld column.
 
     What cannot be looked into counts as one: a value on a cluster, or a query that has not run.
@@ -166,7 +166,7 @@ def cell_free_error(error: BaseException, tool: Tool) -> str:
 # -- the tools of the toolset -------------------------------------------------------------------
 
 
-def guarded(name: str, function: Callable[..., Any], sharing: Sharing) -> Callable[..., Any]:
+def guarded(name: str, function: Callable[..., object], sharing: Sharing) -> Callable[..., object]:
     """Return a tool's function that sends no more of its tables than is shared.
 
     The tool gets frames in which withheld columns cannot be named.
@@ -197,7 +197,7 @@ _ROWS = {"head": ("rows", 10), "sample": ("rows", 10), "value_counts": ("limit",
 _COUNTS = "use schema, missing or describe"
 
 
-def _framed(value: Any, sharing: Sharing) -> Any:
+def _framed(value: object, sharing: Sharing) -> object:
     """Return an argument with frames in place of its tables."""
     if isinstance(value, AnyTable):
         return columns_of(value, sharing.withhold)
@@ -206,7 +206,7 @@ def _framed(value: Any, sharing: Sharing) -> Any:
     return value
 
 
-def _reduced(name: str, result: Any, values: Mapping[str, Any], sharing: Sharing) -> Any:
+def _reduced(name: str, result: Any, values: Mapping[str, Any], sharing: Sharing) -> object:
     """Return a result without the cells that are not shared; a note in it says so."""
     if name == "pivot" and sharing.rows is not None:
         created = result.shape[1] - len({*values["index"]})

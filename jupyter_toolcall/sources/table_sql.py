@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from ..core.errors import CallError
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import unique_names, visible_text
 from ..tools.running_tool import describe_result
 from ..tools.table_classes import AnyTable, library_elsewhere
@@ -102,7 +103,9 @@ def _tree(sql: str, text: str) -> Any:
     return tree
 
 
-def _with_numbers(node: Any, frame: Frame, columns: list[Column], lambdas: frozenset[str]) -> Any:
+def _with_numbers(
+    node: object, frame: Frame, columns: list[Column], lambdas: frozenset[str]
+) -> Any:
     """Return an expression in which columns are `c0`, `c1`; they are added to `columns`.
 
     `lambdas` are the parameters of the lambdas around it.
@@ -129,7 +132,7 @@ def _with_numbers(node: Any, frame: Frame, columns: list[Column], lambdas: froze
     return parts
 
 
-_POSITION: Mapping[str, Any] = {
+_POSITION: JsonObject = {
     "type": "ASCENDING",
     "null_order": "ORDER_DEFAULT",
     "expression": {
@@ -138,7 +141,7 @@ _POSITION: Mapping[str, Any] = {
 }
 
 
-def _needs_order(node: Mapping[str, Any]) -> bool:
+def _needs_order(node: Mapping[str, object]) -> bool:
     """Return whether a window's result depends on the order of rows with equal keys."""
     of_rows = any(str(node.get(end)).endswith("_ROWS") for end in ("start", "end"))
     numbers_rows = "WINDOW_ROW_NUMBER", "WINDOW_NTILE", "WINDOW_LAG", "WINDOW_LEAD"
@@ -158,7 +161,7 @@ def _resolved(parts: list[str], frame: Frame) -> tuple[Column, list[str]]:
     return frame.column(parts[0]), parts[1:]
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+def _nodes(tree: object) -> Iterator[JsonDict]:
     """Yield the nodes of a tree."""
     waiting = [tree]
     while waiting:
@@ -170,7 +173,7 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
             waiting += node
 
 
-def _check_node(node: Mapping[str, Any], allowed: frozenset[str]) -> None:
+def _check_node(node: JsonObject, allowed: frozenset[str]) -> None:
     """Raise CallError for a node that a query or an expression may not have."""
     kind, name = node.get("class"), node.get("function_name")
     only_queries = "is not allowed in an expression; tables_sql takes whole queries"
@@ -223,7 +226,7 @@ def query_tables(query: str, frames: Mapping[str, Frame]) -> AnyTable:
     return first.build([Column(name, name, a) for name, a in zip(names, arrays, strict=True)])
 
 
-def _takes_all(nodes: Sequence[Mapping[str, Any]]) -> bool:
+def _takes_all(nodes: Sequence[JsonObject]) -> bool:
     """Return whether a query may read columns that it does not name."""
     # A name of a table stands for its rows, and other names for columns count all of them.
     sources = [node for node in nodes if "column_name_alias" in node]
@@ -309,7 +312,7 @@ def _query_there(table: Any, query: str, name: str) -> Any:
     return parts.map_partitions(compute, meta=meta[:0], clear_divisions=True)
 
 
-def _query_of_part(query: str, name: str, part: Any) -> AnyTable:
+def _query_of_part(query: str, name: str, part: object) -> AnyTable:
     return query_tables(query, {name: frame_of_table(part)})
 
 

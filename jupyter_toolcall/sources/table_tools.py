@@ -352,7 +352,7 @@ def _grouped(
     keys: Sequence[Column],
     others: Sequence[Column],
     wanted: Mapping[str, str],
-    **extra_columns: Any,
+    **extra_columns: object,
 ) -> tuple[AnyTable, int]:
     """Return a table of the groups, sorted by their keys, and how many there are.
 
@@ -433,7 +433,7 @@ def join_tables(
     return _joined(frame, right, dict(zip(keys, others, strict=True)), rows, right_rows)
 
 
-def _equal_sql(name: str, number: int, first: Any, second: Any) -> str:
+def _equal_sql(name: str, number: int, first: object, second: object) -> str:
     """Return the condition that two keys of Arrow types are equal.
 
     Raises CallError where SQL would compare them by a cast.

@@ -82,7 +82,7 @@ class TableTools(ToolSource):
         return table_looks.figure_class() if name == "Figure" else None
 
     def _tool(
-        self, name: str, function: Callable[..., Any], tables: Kinds, makes: tuple[str, ...]
+        self, name: str, function: Callable[..., object], tables: Kinds, makes: tuple[str, ...]
     ) -> Tool:
         tool = from_function(function, tables, name=f"tables_{name}")
         promises: dict[str, Any] = dict.fromkeys(_PROMISES, True)
@@ -138,7 +138,9 @@ class TableToolset(Toolbox):
     def __init__(self, sharing: Sharing | None = None, untrusted: bool = False) -> None:
         super().__init__(TableTools(sharing, untrusted))
 
-    def sharing(self, share: str, withhold: Any = (), *, untrusted: bool = False) -> TableToolset:
+    def sharing(
+        self, share: str, withhold: object = (), *, untrusted: bool = False
+    ) -> TableToolset:
         """Return the toolset with another rule for what a model is sent of tables.
 
         Arguments:
@@ -219,7 +221,7 @@ def toolset_named(name: str, folder: Path, sharing: Sharing) -> Toolbox:
     return FileToolset(chosen)
 
 
-def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
+def toolset_function(name: str, folder: Path) -> Callable[..., object] | None:
     """Return the function behind a tool of a toolset, by the tool's name; None for any other name.
 
     `folder` is that of the toolset `files`.
@@ -232,7 +234,7 @@ def toolset_function(name: str, folder: Path) -> Callable[..., Any] | None:
     return None
 
 
-def with_sharing(source: Any, sharing: Sharing, written: bool) -> Any:
+def with_sharing(source: object, sharing: Sharing, written: bool) -> object:
     """Return a source of tools in which tables are shared as a cell says.
 
     A mode that is `written` in the cell replaces one that was chosen in Python; a setting of the

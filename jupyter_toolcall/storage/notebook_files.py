@@ -22,6 +22,7 @@ from ..core.events import Event, Opened, from_json
 from ..core.journal import Journal
 from ..core.journal_entries import BROKEN, demand_format, name
 from ..core.json_data import parsed_texts
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import progress_bar, visible_text
 from ..tools.plain_data import well_formed
 
@@ -57,7 +58,7 @@ class NotebookSession:
     where: str
     """The cell's number and its title, or the file."""
     text: str
-    data: Mapping[str, Any]
+    data: JsonObject
     cell: int = 0
     """The number of the cell, from 1; 0 for a journal."""
 
@@ -119,13 +120,13 @@ def read_notebook(path: Path) -> Any:
         raise _no_notebook(path, _first_line(error)) from None
 
 
-def notebook_metadata(path: Path) -> Mapping[str, Any]:
+def notebook_metadata(path: Path) -> JsonObject:
     """Return the metadata of a notebook file. Raises OSError, and ToolcallError for none."""
     metadata = _notebook_data(path).get("metadata")
     return metadata if isinstance(metadata, dict) else {}
 
 
-def _notebook_data(path: Path) -> dict[str, Any]:
+def _notebook_data(path: Path) -> JsonDict:
     """Return the JSON of a notebook file. Raises OSError, and ToolcallError for none.
 
     A kernel reads its own notebook without nbformat, which takes seconds to import.
@@ -174,7 +175,7 @@ def saved_sessions(path: Path) -> tuple[NotebookSession, ...]:
         return tuple(_sessions(notebook_cells(path)))
 
 
-def _sessions(cells: Sequence[Mapping[str, Any]]) -> Iterator[NotebookSession]:
+def _sessions(cells: Sequence[Mapping[str, object]]) -> Iterator[NotebookSession]:
     for number, cell in enumerate(cells, 1):
         outputs = cell.get("outputs", ())
         for output in outputs if isinstance(outputs, list) else ():
@@ -195,7 +196,7 @@ def joined_text(text: Any) -> str:
     return text if isinstance(text, str) else "".join(map(str, text))
 
 
-def check_session(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def check_session(data: JsonObject) -> JsonObject:
     """Return a saved session with its rows and entries as data.
 
     Raises BrokenJournal if they do not lead to the head that the session names, UnknownFormat if
@@ -216,7 +217,7 @@ def check_session(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return data
 
 
-def with_parsed_rows(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_parsed_rows(data: JsonObject) -> JsonObject:
     """Return a saved session with its rows and entries as data.
 
     In a notebook each is a JSON text; before version 2 of the rows they were data. A text that is
@@ -233,11 +234,11 @@ def with_parsed_rows(data: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**data, "journal": part, "rows": rows}
 
 
-SavedEntry = tuple[str, Event, Mapping[str, Any]]
+SavedEntry = tuple[str, Event, JsonObject]
 """An entry of a saved session: its id, its event, and what is noted beside it."""
 
 
-def entries_of(part: Mapping[str, Any]) -> Iterator[SavedEntry]:
+def entries_of(part: JsonObject) -> Iterator[SavedEntry]:
     """Yield the entries of a saved session in order."""
     ids: list[str] = []
     for parent, data, *meta in part["events"]:
@@ -270,7 +271,7 @@ class JoinedSessions:
     ends: set[str] = field(default_factory=set)
     """The entries at the ends, and the heads, of the session that is asked for; empty for all."""
 
-    def add(self, part: Mapping[str, Any], wanted: bool) -> None:
+    def add(self, part: JsonObject, wanted: bool) -> None:
         """Add a saved session's entries. Raises BrokenJournal for a text that was changed."""
         # nbformat returns mappings of its own.
         part = json.loads(json.dumps(part))
@@ -288,7 +289,7 @@ class JoinedSessions:
             last = {*added} & {*self.journal.leaves()}
             self.ends |= last | {self.names.get(part["head"], "")}
 
-    def _start(self, part: Mapping[str, Any]) -> str | None:
+    def _start(self, part: JsonObject) -> str | None:
         """Return the entry that a saved session continues from."""
         parent = part["parent"]
         if parent is None or parent in self.names:

@@ -93,7 +93,7 @@ class ValueFolder:
         value, raised = attempt(pickle.loads, data)
         return MISSING if raised else value
 
-    def put(self, name: str, value: Any) -> str:
+    def put(self, name: str, value: object) -> str:
         """Keep a value; return "", or why it is not kept."""
         # Pickling calls methods of the value's class, which may raise anything.
         data, raised = attempt(pickle.dumps, value, protocol=5)

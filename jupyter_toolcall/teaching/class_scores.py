@@ -11,7 +11,6 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from ..core.interface_text import from_wire
 from ..core.text import aligned_lines, printable
@@ -47,7 +46,7 @@ def _scores(path: Path) -> dict[str, str]:
         return {GUESSES: f"cannot be read ({type(error).__name__})"}
 
 
-def _guess_scores(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _guess_scores(cells: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """Yield the points of guesses that the saved sessions of a notebook show."""
     for saved in shown_data(cells, SESSION):
         rows = with_parsed_rows(saved)["rows"].get("extensions", ())

@@ -20,6 +20,7 @@ from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError, UsageError
 from ..core.interface_text import joined, t
 from ..core.interrupts import Hold, end_thread, interruptible
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.text import LINES, nearest, printable, shortened_text
 from ..models.scripted import Scripted
 from ..session.session import Session
@@ -75,7 +76,7 @@ class CheckedSession:
         """Return a copy of the value of an object."""
         return self._session[name]
 
-    def called(self, tool: str, /, **arguments: Any) -> list[CallRecord]:
+    def called(self, tool: str, /, **arguments: object) -> list[CallRecord]:
         """Return the calls of a tool that have a result, with these arguments among theirs."""
         return [
             call
@@ -90,7 +91,7 @@ class CheckedSession:
         return self._session.deps(str(state.outputs.get(name, name)), all=True)
 
 
-def tool_of(function: Any) -> Tool:
+def tool_of(function: object) -> Tool:
     """Return the tool of a function, as a model is offered it. Raises DefinitionError."""
     tools = list(Toolbox(function))
     if len(tools) != 1:
@@ -98,7 +99,7 @@ def tool_of(function: Any) -> Tool:
     return tools[0]
 
 
-def run_tool(function: Any, /, **arguments: Any) -> Any:
+def run_tool(function: object, /, **arguments: object) -> Any:
     """Return the JSON result of a tool, called as a model calls it. Raises CallError."""
     model = Scripted([(tool_of(function).name, arguments), "Done."])
     session = Session(Toolbox(function), model, scheme="flat", approve="all").tell("Call it.")
@@ -120,7 +121,7 @@ class CheckContext:
     session_name: str = ""
     """As the exercise names its session, "" where it is the one that ran last."""
 
-    def values(self, names: Set[str]) -> dict[str, Any]:
+    def values(self, names: Set[str]) -> JsonDict:
         """Return copies of the values that have these names."""
         values = {"score": self.score, "tool_of": tool_of, "run_tool": run_tool}
         # A variable that has the name of a session or of an output may hold something older.
@@ -157,10 +158,10 @@ class Page:
     """Markdown to display."""
 
     markdown: str
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: JsonObject = field(default_factory=dict)
     """What a program reads of it, by type."""
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> JsonDict:
         texts = {"text/markdown": self.markdown, "text/plain": printable(str(self), LINES)}
         return {**self.data, **texts}
 
@@ -367,7 +368,7 @@ def _raise(error: BaseException) -> NoReturn:
 # -- pages, and the results that notebooks show ---------------------------------------------
 
 
-def shown_results(cells: Iterable[Mapping[str, Any]]) -> list[tuple[str, int, int]]:
+def shown_results(cells: Iterable[Mapping[str, object]]) -> list[tuple[str, int, int]]:
     """Return the results of checks that the outputs of cells show, in their order.
 
     Of each the exercise, how many checks hold, and of how many. Raises LookupError, ValueError or

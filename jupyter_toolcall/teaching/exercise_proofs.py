@@ -188,7 +188,7 @@ def _errors_in(
         yield SeededError(step, dict(later.arguments), later.tool)
 
 
-def _other_values(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+def _other_values(value: Any, schema: Mapping[str, Any]) -> Iterator[object]:
     match value:
         case bool():
             yield not value

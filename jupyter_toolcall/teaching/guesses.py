@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ..core.digests import digest, encode
 from ..core.errors import Absent, CallError, NotYourTurn
@@ -263,7 +262,7 @@ def _answer(
     )
 
 
-def _is_same(before: Cursor, call: Call, arguments: Mapping[str, Any]) -> bool:
+def _is_same(before: Cursor, call: Call, arguments: Mapping[str, object]) -> bool:
     """Return whether a call would be the same with other arguments."""
     written = dict(call.arguments), dict(arguments)
     meant = (plain_data(_meaning(before, call.tool, arguments)) for arguments in written)
@@ -272,7 +271,7 @@ def _is_same(before: Cursor, call: Call, arguments: Mapping[str, Any]) -> bool:
     return any(digest("same", first) == digest("same", second) for first, second in pairs)
 
 
-def _meaning(before: Cursor, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def _meaning(before: Cursor, name: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
     """Return what a call's arguments mean: completed by the scheme, as the tool takes them.
 
     Arguments that could not run mean themselves.

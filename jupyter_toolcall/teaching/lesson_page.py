@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from ..core.errors import UsageError
+from ..core.recorded_data import JsonObject
 from ..export.file_marks import write
 from ..export.formats import export_text
 from ..export.html_page import document, session_element
@@ -25,14 +25,14 @@ _TITLE = re.compile(r"^# (.+)", re.MULTILINE)
 _FOLDED = "<details><summary>Show the output</summary>\n{}\n</details>"
 
 
-def session_html(data: Mapping[str, Any]) -> str:
+def session_html(data: JsonObject) -> str:
     """Return the HTML element of the saved session in an output's data."""
     saved = {name: data[MIME][name] for name in ("rows", "version")}
     picture, text = (joined_text(data.get(mime, "")) for mime in ("image/svg+xml", "text/plain"))
     return session_element(saved, picture, text)
 
 
-def lesson_page(cells: Sequence[Mapping[str, Any]], name: str) -> str:
+def lesson_page(cells: Sequence[Mapping[str, object]], name: str) -> str:
     """Return the page of a notebook; its title is the first heading, else `name`.
 
     Raises UsageError where Markdown cannot be read here.
@@ -56,7 +56,7 @@ def export_lesson(path: Path, output: Path | None, force: bool) -> Path:
     return at
 
 
-def _cell_parts(cell: Mapping[str, Any]) -> Iterator[str]:
+def _cell_parts(cell: JsonObject) -> Iterator[str]:
     source = joined_text(cell["source"])
     if cell["cell_type"] == "markdown":
         yield _markdown(source)
@@ -68,7 +68,7 @@ def _cell_parts(cell: Mapping[str, Any]) -> Iterator[str]:
         yield _FOLDED.format(outputs) if is_hidden and outputs else outputs
 
 
-def _output_html(output: Mapping[str, Any]) -> str:
+def _output_html(output: JsonObject) -> str:
     """Return an output as HTML: a session, Markdown, a picture, or its text."""
     data = output.get("data", {})
     if MIME in data:

@@ -114,7 +114,7 @@ class Teaching(NotebookExtension):
     # -- lines ----------------------------------------------------------------------------------
 
     def subcommand(
-        self, command: str, words: list[str], name: str, variables: Mapping[str, Any]
+        self, command: str, words: list[str], name: str, variables: Mapping[str, object]
     ) -> Session | exercise_checks.Page | None:
         """Carry out `guess`, `exercise`, `check`, `solution` or `lesson`."""
         if command == "lesson":

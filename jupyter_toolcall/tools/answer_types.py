@@ -32,13 +32,13 @@ _NAMES: Mapping[str, Any] = {
 }
 
 
-def is_record_class(cls: Any) -> bool:
+def is_record_class(cls: object) -> bool:
     """Return whether a class is a dataclass or a pydantic model."""
     is_model = isinstance(cls, type) and issubclass(cls, BaseModel)
     return is_model or (is_object_class(cls) and bool(fields_of(cls)))
 
 
-def data_schema(annotation: Any, kinds: Kinds) -> dict[str, Any]:
+def data_schema(annotation: object, kinds: Kinds) -> dict[str, Any]:
     """Return the JSON Schema of the values of a type, which may name objects; {} for a type that
     is none, or one of objects alone."""
     if annotation in (None, type(None)) or isinstance(annotation, (str, list, dict)):
@@ -52,7 +52,7 @@ def data_schema(annotation: Any, kinds: Kinds) -> dict[str, Any]:
     return schema
 
 
-def type_text(annotation: Any) -> str:
+def type_text(annotation: object) -> str:
     """Return a type as it is written: `list[str]`."""
     if annotation is None or annotation is type(None):
         return "None"
@@ -70,7 +70,7 @@ def type_text(annotation: Any) -> str:
 # -- from a text ----------------------------------------------------------------------------
 
 
-def type_from_text(text: str, names: Mapping[str, Any]) -> Any:
+def type_from_text(text: str, names: Mapping[str, object]) -> object:
     """Return the type that a text such as `list[Person]` names; None if it names no type.
 
     `names` are the classes that the text may use, and modules that have such classes.
@@ -81,7 +81,7 @@ def type_from_text(text: str, names: Mapping[str, Any]) -> Any:
         return None
 
 
-def _type(node: ast.expr, names: Mapping[str, Any]) -> Any:
+def _type(node: ast.expr, names: Mapping[str, object]) -> Any:
     """Return the type that an expression names. Raises ValueError if it names none."""
     match node:
         case ast.Name(name):
@@ -105,14 +105,14 @@ def _type(node: ast.expr, names: Mapping[str, Any]) -> Any:
     raise ValueError(ast.unparse(node))
 
 
-def _part(node: ast.expr, names: Mapping[str, Any]) -> Any:
+def _part(node: ast.expr, names: Mapping[str, object]) -> Any:
     return ... if isinstance(node, ast.Constant) and node.value is ... else _type(node, names)
 
 
 # -- the value of an answer -----------------------------------------------------------------
 
 
-def answer_type(kind: str, answers: Mapping[str, Any], classes: Mapping[type, str]) -> Any:
+def answer_type(kind: str, answers: Mapping[str, object], classes: Mapping[type, str]) -> object:
     """Return the type that a text names; `Any` if this kernel does not have its classes.
 
     `answers` are the types of this session, by their texts.
@@ -123,7 +123,7 @@ def answer_type(kind: str, answers: Mapping[str, Any], classes: Mapping[type, st
     return Any if annotation is None else annotation
 
 
-def read_answer(annotation: Any, value: Any, resolve: Resolve | None, kinds: Kinds) -> Any:
+def read_answer(annotation: object, value: object, resolve: Resolve | None, kinds: Kinds) -> Any:
     """Return JSON data as a value of a type, coerced as in tool arguments: "13" becomes the int 13.
 
     The names in it of objects of these `kinds`, or of any in a place of no type, are resolved.
@@ -151,22 +151,22 @@ def read_answer(annotation: Any, value: Any, resolve: Resolve | None, kinds: Kin
         raise CallError(f"must be a {type_text(annotation)}; {error!r:.200}") from None
 
 
-def _wrong(annotation: Any, value: Any) -> str:
+def _wrong(annotation: object, value: object) -> str:
     return f"must be a {type_text(annotation)}, not {value!r:.60}"
 
 
-def _checker(annotation: Any, kinds: Kinds) -> Any:
+def _checker(annotation: object, kinds: Kinds) -> Any:
     key = annotation, tuple(kinds.items())
     return attempt(_cached_checker, *key)[0] or _cached_checker.__wrapped__(*key)
 
 
 @functools.lru_cache(256)
-def _cached_checker(annotation: Any, kinds: tuple[tuple[type, str], ...]) -> Any:
+def _cached_checker(annotation: object, kinds: tuple[tuple[type, str], ...]) -> object:
     fields = {"result": saved_type(annotation, dict(kinds))}
     return argument_check("save", *arguments_adapter("save", fields))
 
 
-def json_answer(annotation: Any, value: Any) -> Any:
+def json_answer(annotation: object, value: object) -> object:
     """Return a scalar coerced to its type: 13 for "13". What does not fit stays as it is."""
     if annotation not in SCALARS.values():
         return value

@@ -26,7 +26,7 @@ from ..core.events import Call
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt, class_name
 from ..core.json_data import replaced_at, unique_keys
-from ..core.recorded_data import FrozenDict, FrozenList, LazyDict, copied
+from ..core.recorded_data import FrozenDict, FrozenList, JsonDict, JsonObject, LazyDict, copied
 from ..core.state import NAME
 from ..core.text import nearest
 from .json_structure import structure_of
@@ -45,7 +45,7 @@ _TOO_DEEP = f"the arguments are nested deeper than {MAX_DEPTH} levels"
 # -- JSON text ----------------------------------------------------------------------------
 
 
-def parse_arguments(text: str) -> dict[str, Any]:
+def parse_arguments(text: str) -> JsonDict:
     """Return the arguments in a JSON text; an empty text holds none.
 
     Raises ValueError, which says what is wrong, unless the text is one object of plain JSON:
@@ -61,7 +61,7 @@ def parse_arguments(text: str) -> dict[str, Any]:
     return arguments
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str) -> object:
     """Return the data in a JSON text. Raises ValueError, which says what is wrong."""
     try:
         data = json.loads(
@@ -80,7 +80,7 @@ def parse_json(text: str) -> Any:
     return data
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"the arguments hold {name}, which is not JSON")
 
 
@@ -91,7 +91,7 @@ def _finite(digits: str) -> float:
     return number
 
 
-def is_too_deep(data: Any) -> bool:
+def is_too_deep(data: object) -> bool:
     """Return whether JSON data has more than MAX_DEPTH levels of lists and objects."""
     level: list[Any] = [[data]]
     depth = -1
@@ -131,7 +131,7 @@ def plain_arguments(arguments: object, objects: ObjectNames = NO_NAMES) -> dict[
         raise CallError('the arguments are not an object, such as {"name": "value"}')
     if _is_short_and_flat(arguments):
         return dict(arguments)
-    data: dict[str, Any] = _plain(arguments, "", 0, objects)
+    data: JsonDict = _plain(arguments, "", 0, objects)
     try:
         size = len(encode(data))
     except ValueError:
@@ -159,7 +159,7 @@ def _is_short_and_flat(arguments: Mapping[Any, Any]) -> bool:
 _JSON = frozenset((type(None), bool, int, float, str, dict, list, tuple, FrozenDict, FrozenList))
 
 
-def _plain(value: Any, path: str, depth: int, objects: ObjectNames) -> Any:
+def _plain(value: object, path: str, depth: int, objects: ObjectNames) -> Any:
     if depth > MAX_DEPTH:
         raise CallError(_TOO_DEEP)
     # An object may be a dict or a text too.
@@ -189,7 +189,7 @@ def _plain(value: Any, path: str, depth: int, objects: ObjectNames) -> Any:
     return _plain(data, path, depth + 1, objects)
 
 
-def _with_names(value: Any, objects: ObjectNames) -> Any:
+def _with_names(value: object, objects: ObjectNames) -> object:
     structure = structure_of(value, objects.kind, leaf_kind)
     if structure.unnamed:
         raise ValueError("it holds too many objects")
@@ -238,7 +238,7 @@ def _short_name(name: object) -> str:
 class LazySchema(LazyDict):
     """A JSON Schema that is computed when it is first read: a toolbox may have thousands."""
 
-    def __init__(self, compute: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, compute: Callable[[], JsonDict]) -> None:
         super().__init__(lambda: well_formed(compute()))
 
 
@@ -247,7 +247,7 @@ class _Schema(GenerateJsonSchema):
 
     ignored_warning_kinds = frozenset({"non-serializable-default"})  # type: ignore[assignment]
 
-    def enum_schema(self, schema: core_schema.EnumSchema) -> dict[str, Any]:
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonDict:
         """Return the schema of an enum; flags may be combined, as the sum of their numbers."""
         described = super().enum_schema(schema)
         if not issubclass(flags := schema["cls"], Flag):
@@ -260,7 +260,7 @@ class _Schema(GenerateJsonSchema):
         limits = {"enum": sums} if most < 64 else {"minimum": 0, "maximum": most}
         return {"title": flags.__name__, "type": "integer", **limits, "description": about}
 
-    def encode_default(self, dft: Any) -> Any:
+    def encode_default(self, dft: object) -> object:
         """Return a default as JSON data. Raises PydanticSerializationError."""
         try:
             data = super().encode_default(dft)
@@ -275,8 +275,8 @@ _NO_SCHEMA = (PydanticSchemaGenerationError, PydanticUserError, TypeError, Recur
 
 
 def arguments_adapter(
-    title: str, fields: Mapping[str, Any]
-) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+    title: str, fields: Mapping[str, object]
+) -> tuple[TypeAdapter[Any], JsonDict]:
     """Return what validates arguments with these types, and their JSON Schema.
 
     Raises DefinitionError, which names the parameter whose type has no schema.
@@ -302,14 +302,14 @@ def arguments_adapter(
     return adapter, schema
 
 
-def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, Any]) -> Check:
+def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, object]) -> Check:
     """Return the `check` of a tool; an error tells of the arguments as the schema has them."""
     validator = functools.cache(lambda: lossless_validator(adapter))
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         try:
             read = validator().validate_python
-            checked: dict[str, Any] = read(copied(arguments), context=resolve)
+            checked: JsonDict = read(copied(arguments), context=resolve)
         except ValidationError as error:
             raise wrong_arguments(title, _problems(error, schema)) from None
         except ToolcallError:
@@ -326,7 +326,7 @@ def argument_check(title: str, adapter: TypeAdapter[Any], schema: Mapping[str, A
 _FUNCTION = re.compile(r"function-(before|after|wrap|plain)\[")
 
 
-def _problems(error: ValidationError, schema: Mapping[str, Any]) -> dict[str, str]:
+def _problems(error: ValidationError, schema: JsonObject) -> dict[str, str]:
     """Return what is wrong with each argument, as the model or the person at the form reads it."""
     problems: dict[str, str] = {}
     properties, defs = schema.get("properties", {}), schema.get("$defs", {})
@@ -351,7 +351,7 @@ def _problems(error: ValidationError, schema: Mapping[str, Any]) -> dict[str, st
     return problems
 
 
-def _missing(name: str, part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+def _missing(name: str, part: JsonObject, defs: JsonObject) -> str:
     """Return what is to be done about an argument that was left out; `part` is its schema."""
     part = defs.get(str(part.get("$ref")).rpartition("/")[2], part)
     choices = [*map(repr, part.get("enum", [part["const"]] if "const" in part else ()))]
@@ -386,7 +386,7 @@ def unknown_argument(name: str, names: Collection[str]) -> str:
     return f"there is no such argument; {existing}.{nearest(name, names)}".rstrip(".")
 
 
-def resolve_receiver(kind: str, name: Any, types: tuple[type, ...], resolve: Resolve) -> Any:
+def resolve_receiver(kind: str, name: object, types: tuple[type, ...], resolve: Resolve) -> object:
     """Return the object that a method works on. Raises CallError."""
     if name is None:
         raise CallError(f"{kind}: there is no {kind} yet; make one first")

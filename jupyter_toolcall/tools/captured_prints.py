@@ -119,7 +119,7 @@ class StreamProxy:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         # A copy or a pickle asks before there are fields.
         if name in ("_name", "_stream"):
             raise AttributeError(name)
@@ -169,7 +169,7 @@ def context_of(prints: Prints) -> Context:
     return context
 
 
-def _stream_to_keep(name: str, before: Any) -> Any:
+def _stream_to_keep(name: str, before: object) -> object:
     """Return what stays in the place of a stream: what is there, or what was there before.
 
     In the main thread only the call itself can have replaced it. While a call ran in another
@@ -189,7 +189,7 @@ _proxies: deque[StreamProxy] = deque(maxlen=16)
 dropped while another thread prints would crash the process."""
 
 
-def _proxy(name: str, stream: Any) -> StreamProxy:
+def _proxy(name: str, stream: object) -> StreamProxy:
     if isinstance(stream, StreamProxy):
         return stream
     for proxy in _proxies:
@@ -199,7 +199,7 @@ def _proxy(name: str, stream: Any) -> StreamProxy:
     return _proxies[-1]
 
 
-def _stream(stream: Any) -> Any:
+def _stream(stream: Any) -> object:
     """Return the stream behind a proxy, or the stream itself."""
     return stream._stream if isinstance(stream, StreamProxy) else stream
 

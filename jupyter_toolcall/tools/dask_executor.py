@@ -89,14 +89,14 @@ def dask_at(address: str) -> DaskExecutor:
     )
 
 
-def _client(of: Any) -> Any:
+def _client(of: object) -> object:
     from distributed import Client
 
     # The client that a person's own collections use by default stays as it is.
     return Client(of, timeout=TIMEOUT, set_as_default=False)
 
 
-def dask_executor(value: Any) -> DaskExecutor | None:
+def dask_executor(value: object) -> DaskExecutor | None:
     """Return the executor for a client of Dask, or for its `get_executor()`; None for others."""
     from distributed import Client
     from distributed.cfexecutor import ClientExecutor
@@ -243,7 +243,7 @@ class DaskExecutor(Executor):
             call.worker, call.claim = result.worker, result.claim
             call.end(self._with_remote(result.end, result.kept) if result.kept else result.end)
 
-    def _with_remote(self, end: Any, kept: KeptResult) -> Any:
+    def _with_remote(self, end: Any, kept: KeptResult) -> object:
         """Return an end whose result stays on its worker."""
         from distributed import Future
 
@@ -351,7 +351,7 @@ class ClaimedEnd:
 class _Claimed:
     """A call of `run_claimed` that runs where it is unpickled, and becomes its ClaimedEnd."""
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *arguments: object) -> None:
         self.arguments = arguments
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -370,7 +370,7 @@ _NOTES: set[asyncio.Future[Any]] = set()
 
 
 def run_claimed(
-    function: Callable[[Any], Any], task: Any, call: str, topic: str, stay: Stay | None
+    function: Callable[[Any], object], task: object, call: str, topic: str, stay: Stay | None
 ) -> ClaimedEnd:
     """Run a task in a worker, if it is the first one to begin it."""
     from distributed import get_worker

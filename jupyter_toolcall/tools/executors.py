@@ -30,14 +30,14 @@ from .dask_executor import (
 class DaskClient(Protocol):
     """A `distributed.Client`."""
 
-    def get_executor(self, **options: Any) -> Any:
+    def get_executor(self, **options: Any) -> object:
         """Return its executor."""
 
 
 class EngineClient(Protocol):
     """An `ipyparallel.Client`."""
 
-    def load_balanced_view(self, targets: Any = None) -> Any:
+    def load_balanced_view(self, targets: object = None) -> object:
         """Return a view of its engines."""
 
 
@@ -58,7 +58,9 @@ class KernelPool(Executor):
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.forget)
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+    def submit(
+        self, function: Callable[..., object], /, *args: object, **named: object
+    ) -> Future[Any]:
         try:
             return self.connect().submit(function, *args, **named)
         except BrokenExecutor:
@@ -90,7 +92,7 @@ class KernelPool(Executor):
         self.forget()
 
 
-def never_runs(cancelled: Future[Any], executor: Executor) -> bool:
+def never_runs(cancelled: Future[object], executor: Executor) -> bool:
     """Return whether it is certain that a call whose future was cancelled does not run.
 
     The standard library's pools mark a call that runs, so its future cannot be cancelled. Of an
@@ -101,7 +103,7 @@ def never_runs(cancelled: Future[Any], executor: Executor) -> bool:
     return isinstance(cancelled, DaskCall) or isinstance(pool, marking)
 
 
-def _end(future: Future[Any], result: Callable[[], Any]) -> None:
+def _end(future: Future[object], result: Callable[[], object]) -> None:
     """End a future with what a function returns or raises."""
     try:
         future.set_result(result())
@@ -116,7 +118,9 @@ class CallThreads(Executor):
     process from ending.
     """
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+    def submit(
+        self, function: Callable[..., object], /, *args: object, **named: object
+    ) -> Future[Any]:
         future: Future[Any] = Future()
 
         def run() -> None:
@@ -147,7 +151,7 @@ def is_executor(value: object) -> bool:
 
 
 def executor_named(
-    value: Any, option: str, names: Iterable[str] = NAMES, *, connect: bool = True
+    value: object, option: str, names: Iterable[str] = NAMES, *, connect: bool = True
 ) -> Executor:
     """Return an executor: `value` itself, that of a client, or the one of that name.
 
@@ -185,7 +189,7 @@ def _pool_named(name: str, option: str, names: Iterable[str], connect: bool) -> 
     return pool
 
 
-def _executor(value: Any) -> Executor | None:
+def _executor(value: object) -> Executor | None:
     """Return the executor that a value is, or that a client has."""
     module = type(value).__module__.partition(".")[0]
     if module == "distributed":
@@ -235,5 +239,7 @@ class EngineExecutor(Executor):
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+    def submit(
+        self, function: Callable[..., object], /, *args: object, **named: object
+    ) -> Future[Any]:
         return EngineCall(self._executor.submit(function, *args, **named))

@@ -133,7 +133,7 @@ def message_text(error: BaseException) -> str:
 def run_validator(
     name: str,
     validator: Callable[..., object],
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, object],
     hidden_text: Callable[[BaseException], str] | None = None,
 ) -> None:
     """Have the `check` of a tool judge the arguments of a call.
@@ -175,7 +175,7 @@ SHORT_ITERATOR = 1_000
 """Items of an iterator that are read."""
 
 
-def iterator_items(iterator: Any) -> Any:
+def iterator_items(iterator: Any) -> object:
     """Return the items of an iterator as a list, where there are few.
 
     Of a longer one, and of one that raises, a text says what it is. What a generator raises is
@@ -218,7 +218,7 @@ class _End:
     error: BaseException | None = None
 
 
-def _await(task: Awaitable[Any]) -> Any:
+def _await(task: Awaitable[object]) -> object:
     return run_on(LoopThread.ready(), task)
 
 

@@ -47,7 +47,7 @@ _LISTED = (
 )
 
 
-def is_listed(value: Any) -> bool:
+def is_listed(value: object) -> bool:
     """Return whether JSON has a value as the list of its items."""
     return isinstance(value, _LISTED) and not (type(value) is range and len(value) > LONGEST_RANGE)
 
@@ -80,7 +80,7 @@ class Structure:
 
 
 def structure_of(
-    value: Any, object_kind: NameKind, leaf_kind: NameKind, *, texts_name_objects: bool = False
+    value: object, object_kind: NameKind, leaf_kind: NameKind, *, texts_name_objects: bool = False
 ) -> Structure:
     """Return the structure of a value.
 
@@ -94,7 +94,7 @@ def structure_of(
     return reading.structure
 
 
-def without_objects(value: Any) -> Any:
+def without_objects(value: object) -> Any:
     """Return a value with plain values in place of bytes and of scalars of libraries."""
     return structure_of(value, lambda value: None, lambda value: None).value
 
@@ -109,7 +109,7 @@ class _Reading:
     """The types whose values are returned as they are."""
     structure: Structure = field(default_factory=Structure)
 
-    def part(self, value: Any, path: Path, access: Access) -> Any:
+    def part(self, value: object, path: Path, access: Access) -> Any:
         if type(value) in self.plain:
             return value
         kind = self.object_kind(value)
@@ -127,14 +127,14 @@ class _Reading:
             kind = self.leaf_kind(value)
         return value if kind is None else self._object(HeldObject(value, kind, path, access))
 
-    def _object(self, held: HeldObject) -> Any:
+    def _object(self, held: HeldObject) -> object:
         if len(self.structure.objects) < MOST_OBJECTS:
             self.structure.objects.append(held)
             return None
         self.structure.unnamed[held.kind] += 1
         return _LEFT_OUT
 
-    def _items(self, value: Any, path: Path, access: Access) -> Any:
+    def _items(self, value: Any, path: Path, access: Access) -> object:
         unordered = isinstance(value, (Set, ValuesView, IteratorItems))
         # pydantic converts no views.
         value = value if isinstance(value, (list, tuple, set, frozenset)) else [*value]
@@ -148,7 +148,7 @@ class _Reading:
             return value
         return [item for item in items if item is not _LEFT_OUT]
 
-    def _mapping(self, value: Mapping[Any, Any], path: Path, access: Access) -> Any:
+    def _mapping(self, value: Mapping[Any, object], path: Path, access: Access) -> object:
         value = value if isinstance(value, dict) else dict(value)
         if self.plain.issuperset(map(type, value.values())) and {*map(type, value)} <= {str}:
             return value
@@ -159,7 +159,7 @@ class _Reading:
         ]
         return _changed(value, parts)
 
-    def _record(self, value: Any, path: Path, access: Access) -> Any:
+    def _record(self, value: object, path: Path, access: Access) -> object:
         if isinstance(value, RootModel) and not self._is_object(value.root):
             return self._root(value, path, access)
         parts = [
@@ -168,11 +168,11 @@ class _Reading:
         ]
         return _changed(value, parts)
 
-    def _is_object(self, value: Any) -> bool:
+    def _is_object(self, value: object) -> bool:
         has_parts = isinstance(value, (Mapping, BaseModel)) or is_listed(value) or _is_record(value)
         return bool(self.object_kind(value) or (not has_parts and self.leaf_kind(value)))
 
-    def _root(self, value: RootModel[Any], path: Path, access: Access) -> Any:
+    def _root(self, value: RootModel[Any], path: Path, access: Access) -> object:
         """Read a model that JSON has as its root alone: only Python takes a step to that."""
         first, at = len(self.structure.objects), len(path)
         part = self.part(value.root, path, access)
@@ -182,7 +182,7 @@ class _Reading:
         return value if part is value.root else part
 
 
-def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
+def _changed(value: object, parts: list[tuple[str, Any, Any]]) -> object:
     """Return the parts of a container by their keys; the container itself where none changed."""
     same_keys = not isinstance(value, Mapping) or [key for key, _, _ in parts] == [*value]
     if same_keys and not isinstance(value, tuple) and all(new is item for _, new, item in parts):
@@ -190,7 +190,7 @@ def _changed(value: Any, parts: list[tuple[str, Any, Any]]) -> Any:
     return {key: None if new is _LEFT_OUT else new for key, new, _ in parts}
 
 
-def json_keys(value: Mapping[Any, Any]) -> list[str]:
+def json_keys(value: Mapping[Any, object]) -> list[str]:
     """Return the keys of a dict as JSON has them, each once: of 1 and "1", 1 says its type."""
     texts = [_key(key) for key in value]
     counts, keys = Counter(texts), {key for key in value if type(key) is str}
@@ -205,7 +205,7 @@ def json_keys(value: Mapping[Any, Any]) -> list[str]:
     return texts
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     """Return a key as it is written in JSON."""
     if type(key) is str:
         return key
@@ -215,7 +215,7 @@ def _key(key: Any) -> str:
     return next(iter(written)) if written else own_text(key)[:200]
 
 
-def _is_record(value: Any) -> bool:
+def _is_record(value: object) -> bool:
     is_dataclass = dataclasses.is_dataclass(value) and not isinstance(value, type)
     return is_dataclass or (isinstance(value, tuple) and hasattr(type(value), "_fields"))
 
@@ -250,7 +250,7 @@ def bytes_text(value: bytes | bytearray | memoryview) -> str:
     return f"{size:,} byte{'' if size == 1 else 's'}: {shown}"
 
 
-def library_scalar(value: Any) -> Any:
+def library_scalar(value: object) -> object:
     """Return a scalar, or a small array or index, of a table library as plain values.
 
     A missing value is None. NOT_A_SCALAR for any other value.
@@ -261,7 +261,7 @@ def library_scalar(value: Any) -> Any:
     return NOT_A_SCALAR
 
 
-def _pandas_scalar(value: Any, cls: type) -> Any:
+def _pandas_scalar(value: Any, cls: type) -> object:
     match cls.__name__:
         case "NaTType" | "NAType":
             return None
@@ -286,7 +286,7 @@ def _is_plain(item: Any) -> bool:
     return all(map(_is_plain, item)) if is_list else isinstance(item, (*_PLAIN, date, timedelta))
 
 
-def _numpy_scalar(value: Any, cls: type) -> Any:
+def _numpy_scalar(value: Any, cls: type) -> object:
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     # What another package derives from an array means more than its numbers.
     if not kind or type(value).__name__ != cls.__name__ or cls.__name__ == "MaskedArray":
@@ -301,7 +301,7 @@ def _numpy_scalar(value: Any, cls: type) -> Any:
     return bytes_text(plain) if isinstance(plain, bytes) else without_objects(plain)
 
 
-def _times(value: Any) -> Any:
+def _times(value: Any) -> object:
     """Return times as texts, since their resolution may be finer than Python's; NaT is None."""
     if getattr(value, "shape", ()):
         return [_times(item) for item in value]
@@ -311,7 +311,7 @@ def _times(value: Any) -> Any:
     return text if value.dtype.kind == "M" else value.astype("timedelta64[us]").item()
 
 
-def _arrow_scalar(value: Any, cls: type) -> Any:
+def _arrow_scalar(value: Any, cls: type) -> object:
     return without_objects(value.as_py()) if hasattr(cls, "as_py") else NOT_A_SCALAR
 
 

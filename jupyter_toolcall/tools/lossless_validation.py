@@ -20,6 +20,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator
 
 from ..core.interrupts import attempt
 from ..core.json_data import unique_keys
+from ..core.recorded_data import JsonDict, JsonObject
 
 Path = tuple[str | int, ...]
 _NO_SCHEMAS = frozenset({"config", "default", "expected", "metadata", "serialization"})
@@ -46,7 +47,7 @@ def lossless_validator(adapter: TypeAdapter[Any]) -> SchemaValidator:
     return SchemaValidator(_checked(adapter.core_schema, {}, True), _use_prebuilt=False)
 
 
-def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any:
+def _checked(node: object, config: Mapping[str, object], is_root: bool = False) -> Any:
     """Return a core schema, or what holds core schemas, with a check of each container."""
     if isinstance(node, (list, tuple)):
         return type(node)(_checked(part, config) for part in node)
@@ -97,12 +98,12 @@ def _checked(node: Any, config: Mapping[str, Any], is_root: bool = False) -> Any
     return checked
 
 
-def _with_check(add: Callable[..., Any], check: Callable[..., Any], node: dict[str, Any]) -> Any:
+def _with_check(add: Callable[..., object], check: Callable[..., object], node: JsonDict) -> object:
     # What refers to the schema gets the checked one.
     return add(check, node, ref=node.pop("ref", None))
 
 
-def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
+def _lossless(value: object, read: Callable[[Any], object]) -> object:
     """Return a value as it is. Raises ValidationError if a part of it would be lost."""
     try:
         read(value)
@@ -117,24 +118,24 @@ def _lossless(value: Any, read: Callable[[Any], Any]) -> Any:
     return value
 
 
-def _no_number(value: Any) -> Any:
+def _no_number(value: object) -> object:
     """Return a value as it is. Raises an error for a number, which a strict time does not take."""
     if isinstance(value, (int, float)):
         raise PydanticCustomError("time_type", "input should be a text, such as 2030-12-31")
     return value
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> object:
     """Return the tuple that a list in JSON stands for."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def _member_of(expected: Sequence[Any]) -> Callable[[Any], Any]:
+def _member_of(expected: Sequence[object]) -> Callable[[Any], object]:
     """Return a function from a value in JSON to the choice of a Literal, maybe an enum's member."""
     plain = {choice: choice.value if isinstance(choice, Enum) else choice for choice in expected}
     listed = {"expected": " or ".join(map(repr, plain.values()))}
 
-    def member(value: Any) -> Any:
+    def member(value: object) -> Any:
         for choice, text in plain.items():
             if value is choice or (type(value) is type(text) and value == text):
                 return choice
@@ -149,7 +150,7 @@ def _member_of(expected: Sequence[Any]) -> Callable[[Any], Any]:
 class _RecordCheck:
     """The check of one record: which keys it takes, and which of them are the same field."""
 
-    def __init__(self, node: Mapping[str, Any], config: Mapping[str, Any], is_root: bool) -> None:
+    def __init__(self, node: JsonObject, config: JsonObject, is_root: bool) -> None:
         fields = node.get("fields", {})
         named = fields if isinstance(fields, dict) else {f["name"]: f for f in fields}
         extra = node.get("extra_behavior") or config.get("extra_fields_behavior")
@@ -177,14 +178,14 @@ class _RecordCheck:
                 raise ValidationError.from_exception_data("keys", problems)
         return value
 
-    def _unknown(self, value: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+    def _unknown(self, value: Mapping[Any, object]) -> Iterator[InitErrorDetails]:
         for path in _unknown_paths(value, self._known):
             if len(path) > 1 or not self._keeps_unknown:
                 context = {"names": self._names} if len(path) == 1 else {}
                 error = PydanticCustomError("unknown_key", "there is no such argument", context)
                 yield InitErrorDetails(type=error, loc=path, input=value)
 
-    def _repeated(self, value: Mapping[Any, Any]) -> Iterator[InitErrorDetails]:
+    def _repeated(self, value: Mapping[Any, object]) -> Iterator[InitErrorDetails]:
         for name, paths in self._spellings.items():
             # An unknown key that is kept must not be taken for a field of its name.
             all_paths = dict.fromkeys([*paths, *([(name,)] if self._keeps_unknown else [])])
@@ -196,7 +197,7 @@ class _RecordCheck:
                 yield InitErrorDetails(type=error, loc=path, input=value)
 
 
-def _spellings(name: str, field: Mapping[str, Any], config: Mapping[str, Any]) -> list[Path]:
+def _spellings(name: str, field: JsonObject, config: JsonObject) -> list[Path]:
     """Return the paths under which a record takes a field, the first as its schema has it."""
     alias, paths = field.get("validation_alias"), list[Path]()
     if alias is not None and config.get("validate_by_alias", True):
@@ -233,7 +234,7 @@ def _is_present(value: Any, path: Path) -> bool:
 # -- dicts, sets and JSON texts -------------------------------------------------------------
 
 
-def _uncollided(value: Any, read: Callable[[Any], Any]) -> Any:
+def _uncollided(value: Any, read: Callable[[Any], Any]) -> object:
     """Return a dict or a set that was read. Raises ValidationError if keys or items became one."""
     result = read(value)
     if not isinstance(value, Collection) or len(result) == len(value):
@@ -270,7 +271,7 @@ def _collision(other: str) -> PydanticCustomError:
     return PydanticCustomError("collision", text, {"other": other})
 
 
-def _unique(value: Any) -> Any:
+def _unique(value: object) -> object:
     """Return a JSON text as it is. Raises an error if an object in it has a key twice."""
     if isinstance(value, (str, bytes, bytearray)):
         try:

@@ -50,7 +50,7 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
     return _kinds(str(schema["pattern"])) if "pattern" in schema else ()
 
 
-def kinds_in(schema: Any) -> Iterator[str]:
+def kinds_in(schema: object) -> Iterator[str]:
     """Yield the types of the objects that a schema names, at any depth."""
     for part in nested(schema):
         match part:
@@ -116,12 +116,12 @@ def own_name_fits(schema: Schema, value: str) -> bool:
     return bool(kinds_of(schema) or _takes_text(schema)) and OWN_NAME.fullmatch(value) is not None
 
 
-def references(schema: Schema, value: Any, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
+def references(schema: Schema, value: object, fitting: Fits = fits) -> Iterator[tuple[str, str]]:
     """Yield the path and the name of each object that a value names: ("plates.0", "Plate#1")."""
     return ((".".join(path), name) for path, name in named_paths(schema, value, fitting).items())
 
 
-def named_paths(schema: Schema, value: Any, fitting: Fits) -> dict[Path, str]:
+def named_paths(schema: Schema, value: object, fitting: Fits) -> dict[Path, str]:
     """Return the names of objects in a value, by their paths."""
     names: dict[Path, str] = {}
     replace_names(schema, value, lambda path, name: names.setdefault(path, name), fitting)
@@ -134,7 +134,7 @@ def fits_plain(plain: Collection[str]) -> Fits:
     return lambda schema, text: text in plain and takes_values(schema) and not _takes_text(schema)
 
 
-def replace_names(schema: Schema, value: Any, new: Replacement, fitting: Fits = fits) -> Any:
+def replace_names(schema: Schema, value: object, new: Replacement, fitting: Fits = fits) -> Any:
     """Return a value with `new(path, name)` for each object's name in it.
 
     Arguments:
@@ -155,7 +155,7 @@ _Seek = Callable[[Schema, Path, str], str | None]
 
 def _walk(
     schema: Any, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...] = ()
-) -> Any:
+) -> object:
     """`read` are the definitions that this value was held to: a choice may lead back to itself."""
     if not isinstance(value, (str, list, dict)):
         return value
@@ -192,8 +192,8 @@ def _has_parts(schema: Schema, kind: str, *keys: str) -> bool:
 
 
 def _branches(
-    schema: Schema, value: Any, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...]
-) -> Any:
+    schema: Schema, value: object, defs: Schema, path: Path, seek: _Seek, read: tuple[str, ...]
+) -> object:
     """Return the value as the first branch with a name reads it: no name is replaced twice."""
     names: list[str] = []
 

@@ -56,7 +56,7 @@ DATA = (
 # -- the annotations of a function ---------------------------------------------------------
 
 
-def annotation_types(function: Callable[..., Any], title: str, kinds: Kinds) -> dict[str, Any]:
+def annotation_types(function: Callable[..., object], title: str, kinds: Kinds) -> dict[str, Any]:
     """Return the types of a function's parameters, and its "return" where that is known.
 
     Raises DefinitionError for a parameter whose type is not defined.
@@ -75,7 +75,7 @@ def annotation_types(function: Callable[..., Any], title: str, kinds: Kinds) -> 
     return hints
 
 
-def annotation_type(function: Any, name: str, classes: Iterable[type]) -> Any:
+def annotation_type(function: object, name: str, classes: Iterable[type]) -> object:
     """Return the type that one annotation of a function stands for. Raises NameError, and others.
 
     The classes are known by their names, besides what the function itself can name.
@@ -92,7 +92,7 @@ def annotation_type(function: Any, name: str, classes: Iterable[type]) -> Any:
     return get_type_hints(only, getattr(function, "__globals__", {}), names, True)[name]
 
 
-def created_types(annotations: Mapping[str, Any], kinds: Kinds) -> tuple[str, ...] | None:
+def created_types(annotations: Mapping[str, object], kinds: Kinds) -> tuple[str, ...] | None:
     """Return the types of object that a function may create; None if its annotation says none."""
     returned = classes_in(annotations.get("return", object))
     classes = [cls for cls in returned if isinstance(cls, type)]
@@ -101,7 +101,7 @@ def created_types(annotations: Mapping[str, Any], kinds: Kinds) -> tuple[str, ..
     return tuple(kinds.get(cls) or kind_name(cls) for cls in classes)
 
 
-def returned_type(annotations: Mapping[str, Any], kinds: Kinds) -> str:
+def returned_type(annotations: Mapping[str, object], kinds: Kinds) -> str:
     """Return the name of the object type that a function says it returns, "" for none."""
     classes = [cls for cls in classes_in(annotations.get("return")) if cls is not type(None)]
     cls = classes[0] if len(classes) == 1 else None
@@ -111,7 +111,7 @@ def returned_type(annotations: Mapping[str, Any], kinds: Kinds) -> str:
     return (kinds.get(cls) or kind_name(cls)) if is_created else ""
 
 
-def classes_in(annotation: Any) -> Iterator[Any]:
+def classes_in(annotation: object) -> Iterator[object]:
     """Yield the classes that an annotation is made of."""
     if get_origin(annotation) is Literal:
         return
@@ -124,7 +124,7 @@ def classes_in(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
-def classes_within(annotation: Any, seen: frozenset[Any] = frozenset()) -> Iterator[type]:
+def classes_within(annotation: object, seen: frozenset[object] = frozenset()) -> Iterator[type]:
     """Yield the classes that an annotation is made of, and those of the fields of its records."""
     for cls in classes_in(annotation):
         if isinstance(cls, type) and cls not in seen:
@@ -192,7 +192,7 @@ def has_schema(cls: Any) -> bool:
     return attempt(lambda: TypeAdapter(cls).json_schema())[0] is not None
 
 
-def is_object_class(cls: Any) -> bool:
+def is_object_class(cls: object) -> bool:
     """Return whether an annotation is a class of objects, whose values are no plain data."""
     if not isinstance(cls, type) or get_origin(cls) is not None or is_typeddict(cls):
         return False
@@ -214,7 +214,7 @@ class ObjectOf:
     types: tuple[type, ...] = ()
     names: tuple[str, ...] = ()
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
         def resolve(name: object, info: core_schema.ValidationInfo) -> Any:
             if not isinstance(name, str) or not (self.types or NAME.fullmatch(name)):
                 # In a list that is an input, the objects themselves are there.
@@ -230,7 +230,7 @@ class ObjectOf:
 
         return core_schema.with_info_plain_validator_function(resolve)
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> dict[str, Any]:
         if not self.types:
             return {"pattern": NAME_OR_TEXT}
         return {"type": "string", "pattern": pattern(self.names)}
@@ -249,12 +249,12 @@ Value: Any = _alias(
 _OPEN = {object: Value, Any: Value, list: list[Value], dict: dict[str, Value]}
 
 
-def _open_type(annotation: Any) -> Any:
+def _open_type(annotation: object) -> object:
     # An annotation may have no hash.
     return next((opened for cls, opened in _OPEN.items() if annotation is cls), None)
 
 
-def saved_type(annotation: Any, kinds: Kinds) -> Any:
+def saved_type(annotation: object, kinds: Kinds) -> Any:
     """Return the type of an output as it is saved: an object is given by name wherever it fits.
 
     What a record class's tools do not make, the model writes with its fields.
@@ -262,7 +262,7 @@ def saved_type(annotation: Any, kinds: Kinds) -> Any:
     return by_object_name(annotation, {**kinds, object: ""})
 
 
-def by_object_name(annotation: Any, kinds: Kinds) -> Any:
+def by_object_name(annotation: Any, kinds: Kinds) -> object:
     """Return an annotation in which objects are given by name, at any depth.
 
     What is open (`Any`, `object`, `list`, `dict`) takes any object.
@@ -290,7 +290,7 @@ def by_object_name(annotation: Any, kinds: Kinds) -> Any:
     return _class_by_object_name(annotation, kinds) if isinstance(annotation, type) else annotation
 
 
-def _class_by_object_name(cls: type, kinds: Kinds) -> Any:
+def _class_by_object_name(cls: type, kinds: Kinds) -> object:
     fitting = _subtypes(cls, kinds)
     if fitting and cls is not object:
         named = Annotated[Any, ObjectOf(tuple(fitting), tuple(dict.fromkeys(fitting.values())))]
@@ -324,7 +324,7 @@ def receiver_types(cls: type, kinds: Kinds) -> tuple[type, ...]:
     return tuple(dict.fromkeys((cls, *_subtypes(cls, kinds))))
 
 
-def _by_fields(cls: type, kinds: Kinds) -> Any:
+def _by_fields(cls: type, kinds: Kinds) -> object:
     """Return a type that is validated field by field, and results in the class."""
     fields = {name: by_object_name(hint, kinds) for name, hint in fields_of(cls).items()}
     if issubclass(cls, BaseModel):
@@ -342,11 +342,11 @@ def _by_fields(cls: type, kinds: Kinds) -> Any:
     return as_record if as_list is None else Union[as_list, as_record]  # noqa: UP007
 
 
-def _is_named_tuple(cls: Any) -> bool:
+def _is_named_tuple(cls: object) -> bool:
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_field_defaults")
 
 
-def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
+def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> object:
     """Return a type that takes a list, as pydantic does, and results in the class."""
     named: Any = namedtuple(cls.__name__, cls._fields, defaults=cls._field_defaults.values())  # type: ignore[misc]
     named.__annotations__ = dict(fields)
@@ -356,7 +356,7 @@ def _named_tuple(cls: Any, fields: Mapping[str, Any]) -> Any:
     ]
 
 
-def _as_class(model: Any, cls: type[BaseModel]) -> Any:
+def _as_class(model: object, cls: type[BaseModel]) -> object:
     """Return a model that took objects by name as one of its own class."""
     # A frozen model refuses to be changed.
     object.__setattr__(model, "__class__", cls)
@@ -390,12 +390,12 @@ def fields_of(cls: Any) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in dataclasses.fields(cls) if f.init}
 
 
-def _needs_fields(cls: Any) -> bool:
+def _needs_fields(cls: object) -> bool:
     """Return whether pydantic cannot read a class: `typing.TypedDict` before Python 3.12."""
     return is_typeddict(cls) and not has_schema(cls)
 
 
-def _holds_objects(cls: Any, kinds: Kinds) -> bool:
+def _holds_objects(cls: object, kinds: Kinds) -> bool:
     """Return whether a record class has a field that takes an object, at any depth."""
     inner = frozenset({cls})
     parts = (part for hint in fields_of(cls).values() for part in classes_within(hint, inner))
@@ -407,7 +407,7 @@ def _holds_objects(cls: Any, kinds: Kinds) -> bool:
     )
 
 
-def strict_dict(name: str, fields: Mapping[str, Any]) -> Any:
+def strict_dict(name: str, fields: Mapping[str, object]) -> Any:
     """Return a TypedDict type that refuses unknown keys."""
     make: Any = TypedDict
     record = make(name, dict(fields))

@@ -53,12 +53,12 @@ def uncut_data(value: object) -> Any:
     return described_for_model(value, 2000) if read is None else read[0]
 
 
-def short_texts(data: Any) -> Any:
+def short_texts(data: object) -> Any:
     """Return JSON data in which each very long text is its beginning and its size."""
     return mapped(data, str, lambda text: cut(text, SHORTENED))
 
 
-def _jsonable(value: object, nan_is_null: bool = False) -> tuple[Any, str]:
+def _jsonable(value: object, nan_is_null: bool = False) -> tuple[object, str]:
     """Return a value as JSON data, and as JSON text. Raises what its own methods raise."""
     plain = to_jsonable_python(without_objects(value), fallback=_plain)
     data = well_formed(plain)
@@ -88,8 +88,8 @@ def _plain(value: Any) -> Any:
 @overload
 def well_formed(data: str) -> str: ...
 @overload
-def well_formed(data: Any) -> Any: ...
-def well_formed(data: Any) -> Any:
+def well_formed(data: object) -> Any: ...
+def well_formed(data: object) -> Any:
     """Return a text, or JSON data, that UTF-8 can hold: half of a character becomes U+FFFD."""
     match data:
         case str():

@@ -24,6 +24,7 @@ from ..core.digests import encode
 from ..core.errors import CallError, DefinitionError
 from ..core.interface_text import joined, t
 from ..core.interrupts import attempt
+from ..core.recorded_data import JsonDict, JsonObject
 from . import object_types
 from .arguments import argument_check, arguments_adapter, resolve_receiver
 from .object_references import receiver_schema
@@ -47,7 +48,7 @@ Parameter = inspect.Parameter
 
 
 def from_function(
-    function: Callable[..., Any], kinds: Kinds, name: str = "", origin: Origin | None = None
+    function: Callable[..., object], kinds: Kinds, name: str = "", origin: Origin | None = None
 ) -> Tool:
     """Return the tool for a function; that of a method takes no `self`.
 
@@ -84,13 +85,13 @@ def from_function(
     return replace(typed, version=version_of(function, origin.owner, **typed.other_code))
 
 
-def _returned_text(function: Any) -> str:
+def _returned_text(function: object) -> str:
     returned = getattr(function, "__annotations__", {}).get("return", "")
     text = returned if isinstance(returned, str) else inspect.formatannotation(returned)
     return text.strip("'\"")
 
 
-def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> CheckAnswer:
+def _answer_check(annotation: object, returned: str, title: str, kinds: Kinds) -> CheckAnswer:
     """Return the check of what a person answers in a tool's place; its schema is made at first use.
 
     Objects are given by name, as in arguments.
@@ -103,7 +104,7 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
         fields = {"result": object_types.by_object_name(annotation, kinds)}
         return attempt(arguments_adapter, title, fields)[0]
 
-    def check_answer(result: Any, resolve: Resolve) -> None:
+    def check_answer(result: object, resolve: Resolve) -> None:
         parts_of_result = adapter()
         if parts_of_result is None:
             return
@@ -123,7 +124,7 @@ def _answer_check(annotation: Any, returned: str, title: str, kinds: Kinds) -> C
     return check_answer
 
 
-def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
+def _example(schema: Any, root: JsonObject, depth: int = 0) -> Any:
     """Return data that fits a JSON Schema, for a person to read; `root` has the definitions."""
     if not isinstance(schema, dict) or depth > 3:
         return "text"
@@ -140,7 +141,7 @@ def _example(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
     return schema.get("enum", [plain])[0]
 
 
-def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ...]:
+def _parameters(function: Callable[..., object], title: str) -> tuple[Parameter, ...]:
     if (signature := attempt(inspect.signature, function)[0]) is not None:
         return tuple(signature.parameters.values())
     unread = "its signature cannot be read; wrap it in a function with typed parameters"
@@ -149,10 +150,10 @@ def _parameters(function: Callable[..., Any], title: str) -> tuple[Parameter, ..
 
 @functools.lru_cache(1_000)
 def _typed_tool(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     title: str,
     parameters: tuple[Parameter, ...],
-    types: tuple[Any, ...],
+    types: tuple[object, ...],
     receiver: str,
     docstring: str,
 ) -> Tool:
@@ -188,8 +189,8 @@ def _documentation(docstring: str) -> tuple[str, dict[str, str]]:
 
 
 def _argument_type(
-    parameter: Parameter, annotations: Mapping[str, Any], kinds: Kinds, title: str
-) -> Any:
+    parameter: Parameter, annotations: Mapping[str, object], kinds: Kinds, title: str
+) -> object:
     """Return the type of a parameter's argument: a list for `*args`, an object for `**kwargs`.
 
     Raises DefinitionError if it has no type.
@@ -216,7 +217,7 @@ def _argument_type(
     return annotation
 
 
-def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> Any:
+def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> object:
     """Return a parameter as a field of a schema, with the default and notes that pydantic reads."""
     annotation, note = _described(annotation), notes.get(parameter.name)
     has_field = any(isinstance(part, FieldInfo) for part in _annotated_parts(annotation))
@@ -240,11 +241,11 @@ def _field(parameter: Parameter, annotation: Any, notes: Mapping[str, str]) -> A
     return NotRequired[annotation] if field and not field.is_required() else annotation
 
 
-def _annotated_parts(annotation: Any) -> tuple[Any, ...]:
+def _annotated_parts(annotation: object) -> tuple[object, ...]:
     return get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
 
 
-def _described(annotation: Any) -> Any:
+def _described(annotation: object) -> object:
     """A bare text beside a type (`Annotated[str, "The city."]`) is its description."""
     first, *notes = _annotated_parts(annotation)
     fields = [Field(description=note) if isinstance(note, str) else note for note in notes]
@@ -252,13 +253,13 @@ def _described(annotation: Any) -> Any:
     return described
 
 
-def _default(default: Any) -> dict[str, Any]:
+def _default(default: object) -> JsonDict:
     """Return the part of a schema that shows a default; a value that is not JSON is not shown."""
     data, raised = attempt(to_jsonable_python, default)
     return {} if raised or attempt(encode, data)[1] else {"default": data}
 
 
-def takes_keywords(function: Callable[..., Any]) -> bool:
+def takes_keywords(function: Callable[..., object]) -> bool:
     """Return whether a function can be called with all of its arguments as keywords.
 
     A decorator may leave its own parameters, under other names, and `functools.singledispatch`
@@ -274,7 +275,7 @@ def takes_keywords(function: Callable[..., Any]) -> bool:
 _PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
-def _by_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
+def _by_keywords(function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function that takes all arguments as keywords, whatever kinds they are of."""
     # A function in a function has no pickle for a worker process.
     defaults = [p.default for p in _parameters(function, "") if _has_default(p)]
@@ -288,7 +289,9 @@ def _has_default(parameter: Parameter) -> bool:
     return parameter.default is not parameter.empty and not isinstance(parameter.default, FieldInfo)
 
 
-def _call_by_position(function: Callable[..., Any], /, *receiver: Any, **values: Any) -> Any:
+def _call_by_position(
+    function: Callable[..., object], /, *receiver: object, **values: object
+) -> object:
     """Call a function with some values by position, as its parameters are; `*args` is a list."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()][len(receiver) :]
@@ -375,7 +378,7 @@ def _has_data(cls: type, name: str) -> bool:
     return value is not None and data and not isinstance(value, (staticmethod, classmethod))
 
 
-def _methods(cls: type) -> Iterator[tuple[str, Any]]:
+def _methods(cls: type) -> Iterator[tuple[str, object]]:
     """Yield the public methods of a class and its bases, the newest definition of each."""
     names: set[str] = set()
     for base in cls.__mro__:
@@ -392,12 +395,12 @@ _METHODS = (staticmethod, classmethod, *METHODS_OF_FUNCTOOLS, type(functools.cac
 """What a class has for a method, besides a function."""
 
 
-def _as_function(cls: type, name: str, member: Any) -> Any:
+def _as_function(cls: type, name: str, member: object) -> Any:
     """Return a method as a function that takes the object first."""
     if not isinstance(member, METHODS_OF_FUNCTOOLS):
         return member
 
-    def method(subject: Any, /, *args: Any, **values: Any) -> Any:
+    def method(subject: object, /, *args: object, **values: object) -> Any:
         return member.__get__(subject, type(subject))(*args, **values)
 
     functools.update_wrapper(method, member.func)
@@ -417,7 +420,7 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds, origin: Origin) -> Tool:
     fitting = receiver_types(cls, kinds)
     names = dict.fromkeys(name for cls_of_name, name in kinds.items() if cls_of_name in fitting)
 
-    def check(arguments: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         receiver = resolve_receiver(kind, arguments.get(kind), fitting, resolve)
         others = {key: value for key, value in arguments.items() if key != kind}
         return {kind: receiver, **check_rest(others, resolve)}
@@ -436,12 +439,12 @@ def _with_receiver(tool: Tool, cls: type, kinds: Kinds, origin: Origin) -> Tool:
 
 
 def _call_method(
-    method: Callable[..., Any],
+    method: Callable[..., object],
     owner: type,
     name: str,
-    overriding: tuple[tuple[type, Any], ...],
+    overriding: tuple[tuple[type, object], ...],
     /,
-    **values: Any,
+    **values: object,
 ) -> Any:
     """Call a method of an object; that of a subclass which overrides it is its own."""
     subject = values.pop(kind_name(owner))

@@ -61,7 +61,7 @@ class RemoteValue:
         holders = attempt(lambda: self.client.who_has([self.future]))[0] or {}
         return bool(holders.get(self.key))
 
-    def fetch(self) -> Any:
+    def fetch(self) -> object:
         """Return the value. Where its worker is lost, its call runs again. Raises Lost."""
         if not self.lost and (pickled := self._pickled()) is not None:
             return pickle.loads(pickled)
@@ -109,11 +109,11 @@ _PASSED: ContextVar[Mapping[str, _PassedValue]] = ContextVar("passed")
 """The values that the call in this thread takes from the cluster, by key."""
 
 
-def _apply(function: bytes, pickled: bytes) -> Any:
+def _apply(function: bytes, pickled: bytes) -> object:
     return pickle.loads(function)(pickle.loads(pickled))
 
 
-def run_with_values(sent: bytes, contents: Mapping[str, str], *pickled: bytes) -> Any:
+def run_with_values(sent: bytes, contents: Mapping[str, str], *pickled: bytes) -> object:
     """Unpickle, and so run, a call that takes values from the cluster.
 
     Arguments:
@@ -129,7 +129,7 @@ def run_with_values(sent: bytes, contents: Mapping[str, str], *pickled: bytes) -
         _PASSED.reset(token)
 
 
-def _passed_value(key: str) -> Any:
+def _passed_value(key: str) -> object:
     passed = _PASSED.get()[key]
     passed.value = pickle.loads(passed.pickled)
     return passed.value

@@ -56,7 +56,7 @@ class InputRequired(Exception):
         ...     raise InputRequired({"who": InputRequest("Who books?", form)})
     """
 
-    def __init__(self, requests: Mapping[str, InputRequest], state: Any = None) -> None:
+    def __init__(self, requests: Mapping[str, InputRequest], state: object = None) -> None:
         super().__init__("; ".join(request.message for request in requests.values()))
         self.requests = requests
         self.state = state
@@ -122,7 +122,7 @@ class Cancellation:
         self.is_cancelled = False
         self._futures: list[Future[Any]] = []
 
-    def add(self, future: Future[Any]) -> None:
+    def add(self, future: Future[object]) -> None:
         """Add what the call waits for; it is cancelled at once where the call is."""
         self._futures.append(future)
         if self.is_cancelled:

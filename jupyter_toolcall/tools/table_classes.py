@@ -70,7 +70,7 @@ def plan_text(value: Any) -> str | None:
     return None
 
 
-def shape_of(value: object) -> Any:
+def shape_of(value: object) -> object:
     """Return the shape of a value; None where it has none, or would count rows elsewhere."""
     return None if library_elsewhere(value) else getattr(value, "shape", None)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 from ..core.errors import DefinitionError, checked_text
 from ..core.interrupts import attempt
-from ..core.recorded_data import recorded
+from ..core.recorded_data import JsonDict, JsonObject, recorded
 from ..core.text import visible_text
 from .executors import AnyExecutor, executor_named
 from .object_references import kinds_in
@@ -22,11 +22,11 @@ from .tool_version import parts_of
 
 Resolve = Callable[[str, tuple[type, ...]], Any]
 """From an object's name, and the types that fit, to its value. Raises CallError."""
-Check = Callable[[Mapping[str, Any], Resolve], dict[str, Any]]
+Check = Callable[[JsonObject, Resolve], JsonDict]
 """From a model's arguments to the values that the function takes. Raises CallError."""
 CheckAnswer = Callable[[Any, Resolve], None]
 """Checks what a person answers in a tool's place. Raises CallError."""
-Fill = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+Fill = Callable[[JsonObject, JsonObject], JsonDict]
 """From the model's arguments and the session's variables to what runs. Raises CallError."""
 Resume = Callable[[Any, Mapping[str, InputResponse], Mapping[str, Any]], Any]
 """From a round's state, the person's responses by key, and the arguments to the call's result.
@@ -65,12 +65,12 @@ class Origin:
     """The subclasses whose methods run in its place for their objects, with these methods."""
 
 
-def unchanged(arguments: Mapping[str, Any], context: object) -> dict[str, Any]:
+def unchanged(arguments: Mapping[str, object], context: object) -> JsonDict:
     """Return the arguments as they are: the `check` and the `fill` of a tool without its own."""
     return dict(arguments)
 
 
-def accepted(result: Any, resolve: Resolve) -> None:
+def accepted(result: object, resolve: Resolve) -> None:
     """Accept any result: the `check_answer` of a tool whose annotation says nothing."""
 
 
@@ -81,13 +81,13 @@ class ToolDefinition:
 
     name: str
     description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
     kind: str = field(default="", kw_only=True)
     """The type of object that it is a function of, "" for a plain function."""
     receiver: str = field(default="", kw_only=True)
     """The argument that names that object; left out, the newest object of the type is taken."""
 
-    def definition(self) -> dict[str, Any]:
+    def definition(self) -> JsonDict:
         """Return what a model is shown: its `name`, `description` and `parameters`."""
         return {name: getattr(self, name) for name in ("name", "description", "parameters")}
 
@@ -226,7 +226,7 @@ class Tool(ToolDefinition):
         return tuple(dict.fromkeys(kinds_in(parameters_schema(self))))
 
     @property
-    def other_code(self) -> Mapping[str, Callable[..., Any]]:
+    def other_code(self) -> Mapping[str, Callable[..., object]]:
         """What runs beside its function, and so is part of its version, by role."""
         functions = {"resume": self.resume, "its check": self.validator}
         origin = self.origin or Origin(self.function)
@@ -267,16 +267,16 @@ def _around(text: str, other: str) -> str:
     return f'"{"…" * (begin > 0)}{part}{"…" * (same + 80 < len(text))}"' if text else "empty"
 
 
-def parameters_schema(tool: ToolDefinition) -> Mapping[str, Any]:
+def parameters_schema(tool: ToolDefinition) -> JsonObject:
     """Return the JSON Schema of a tool's parameters itself, to read: a copy each time costs more.
 
     Foreign code gets `tool.parameters`, which is a copy.
     """
-    schema: Mapping[str, Any] = vars(ToolDefinition)["parameters"].fget.read(tool)
+    schema: JsonObject = vars(ToolDefinition)["parameters"].fget.read(tool)
     return schema
 
 
-def default_arguments(tool: Tool) -> dict[str, Any]:
+def default_arguments(tool: Tool) -> JsonDict:
     """Return the values of the arguments that a call may leave out, by the tool's schema."""
     properties = parameters_schema(tool).get("properties", {})
     return {name: part["default"] for name, part in properties.items() if "default" in part}
@@ -334,7 +334,7 @@ class ToolOptions:
         sent = replace(self, executor=bool(self.executor), validator=None)
         return ToolOptions, tuple(getattr(sent, option.name) for option in fields(sent))
 
-    def of_tool(self) -> dict[str, Any]:
+    def of_tool(self) -> JsonDict:
         """Return the options that are fields of the tool, by name."""
         names = (option.name for option in fields(self))
         return {name: getattr(self, name) for name in names if name not in ("name", "description")}
@@ -368,7 +368,7 @@ def tool(
     check: Validator | None = None,
 ) -> Callable[[F], F]: ...
 def tool(
-    function: Callable[..., Any] | None = None,
+    function: Callable[..., object] | None = None,
     *,
     read_only: bool = False,
     idempotent: bool = False,
@@ -468,7 +468,7 @@ def tool(
         read_only, idempotent, *named, executor, *about_result, ends_run, check, *marks
     )
 
-    def mark(marked: Callable[..., Any]) -> Callable[..., Any]:
+    def mark(marked: Callable[..., object]) -> Callable[..., Any]:
         is_function = inspect.isroutine(marked) or isinstance(marked, functools.partial)
         if is_function and getattr(marked, "__dict__", {}).get(_OPTIONS, options) != options:
             marked = _copied(marked)
@@ -479,7 +479,7 @@ def tool(
     return mark if function is None else mark(function)
 
 
-def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
+def _copied(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that does the same, and has attributes of its own."""
     if not isinstance(function, FunctionType):
         return functools.partial(function) if isinstance(function, functools.partial) else function
@@ -489,7 +489,7 @@ def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
     return copied
 
 
-def tool_options(function: Any) -> ToolOptions:
+def tool_options(function: object) -> ToolOptions:
     """Return the arguments of a function's outermost `@tool`, or the defaults if it has none."""
     options, held = getattr(function, _OPTIONS, None), held_function(function)
     if isinstance(options, ToolOptions):
@@ -497,7 +497,7 @@ def tool_options(function: Any) -> ToolOptions:
     return ToolOptions() if held is None else tool_options(held)
 
 
-def held_function(function: Any) -> Any:
+def held_function(function: object) -> Any:
     """Return what a partial, a dispatching, static or bound method calls; None for others."""
     is_partial = isinstance(function, (functools.partial, *METHODS_OF_FUNCTOOLS))
     return getattr(function, "func" if is_partial else "__func__", None)

@@ -94,8 +94,11 @@ class ToolTask:
 
 
 def _result(
-    function: Callable[..., Any], first: tuple[Any, ...], arguments: Mapping[str, Any], kinds: Kinds
-) -> tuple[Any, str]:
+    function: Callable[..., object],
+    first: tuple[object, ...],
+    arguments: Mapping[str, object],
+    kinds: Kinds,
+) -> tuple[object, str]:
     try:
         result, description = described(lambda: invoke(function, first, arguments))
         cls = type(result)
@@ -167,7 +170,7 @@ class TaskEnd:
         return SentEnd(self.tool, pickled, self.prints)
 
 
-def _unpicklable_result(result: Any, raised: str) -> str:
+def _unpicklable_result(result: object, raised: str) -> str:
     """Return the text that stands for a result which has no pickle."""
     is_argument = attempt(dumps, result)[0] is not None
     what = f"a {class_name(type(result))}, which"

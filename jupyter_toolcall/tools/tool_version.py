@@ -104,7 +104,7 @@ _digest_of_code: Callable[[CodeType], str] = functools.lru_cache(4_096)(content_
 class _Reader:
     """Follows what a function, or a method of `owner`, reaches: each thing once."""
 
-    def __init__(self, function: Any, owner: type | None) -> None:
+    def __init__(self, function: object, owner: type | None) -> None:
         function = getattr(function, "__func__", function)
         bare = getattr(function, "func", function)
         self._home, self._own = (getattr(bare, n, "") for n in ("__module__", "__qualname__"))
@@ -121,10 +121,10 @@ class _Reader:
             # A value that cannot be read has no part.
             attempt(self._follow, *(self._code or self._data).popleft())
 
-    def _add(self, name: str, value: Any) -> None:
+    def _add(self, name: str, value: object) -> None:
         (self._code if issubclass(type(value), _CODE) else self._data).append((name, value))
 
-    def _hold(self, title: str, members: Mapping[str, Any]) -> None:
+    def _hold(self, title: str, members: Mapping[str, object]) -> None:
         self._holders.append((title, {f".{name}": value for name, value in members.items()}))
 
     def _add_members(self) -> bool:
@@ -234,10 +234,10 @@ class _Reader:
                     if is_special and code.co_filename != "<string>":
                         self._add(f"{title}.{name}", member)
 
-    def _is_followed(self, module: Any) -> bool:
+    def _is_followed(self, module: object) -> bool:
         return module == self._home or is_local(str(module))
 
-    def _is_read(self, module: Any) -> bool:
+    def _is_read(self, module: object) -> bool:
         """Return whether code of a module is read; of an installed one its package counts."""
         if self._is_followed(module):
             return True
@@ -261,7 +261,7 @@ _distributions = functools.cache(importlib.metadata.packages_distributions)
 what is installed, in up to half a second: so once, and for a module of another name alone."""
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     """Return the name of a function, a class or a module; of any other value that of its class."""
     is_named = issubclass(type(value), (*_CODE, type(len)))
     named: Any = value if is_named else type(value)
@@ -293,7 +293,7 @@ def forget(version: Callable[[], str]) -> None:
             forget(inner)
 
 
-def version_of(function: Any, owner: Any = None, **others: Any) -> Version:
+def version_of(function: object, owner: object = None, **others: object) -> Version:
     """Return the version of a function, or of a method of `owner`; `others` run beside it.
 
     It is the digest of all that these reach; of a built-in function, of its name.

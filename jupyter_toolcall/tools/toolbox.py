@@ -87,7 +87,7 @@ class Toolbox:
         ['Counter', 'n']
     """
 
-    def __init__(self, *sources: Any, types: Iterable[type] = ()) -> None:
+    def __init__(self, *sources: object, types: Iterable[type] = ()) -> None:
         parts = tuple(_flat(sources))
         self.sources = tuple(part for part in parts if not isinstance(part, Toolbox))
         of_parts = (cls for part in parts if isinstance(part, Toolbox) for cls in part.types)
@@ -103,7 +103,7 @@ class Toolbox:
         self.variables: Mapping[str, Any] = _variables(self)
         self.answers: dict[str, Any] = {}
 
-    def _from(self, source: Any) -> Iterable[Tool]:
+    def _from(self, source: object) -> Iterable[Tool]:
         match source:
             case Tool():
                 return (source,)
@@ -208,7 +208,7 @@ class Toolbox:
         return f"<Toolbox of {len(self)} tools: {', '.join(list(self.names)[:8])}>"
 
 
-def _flat(sources: Iterable[Any]) -> Iterator[Any]:
+def _flat(sources: Iterable[object]) -> Iterator[object]:
     """Yield the sources in lists and toolboxes, and the toolboxes themselves."""
     for source in sources:
         match source:
@@ -235,7 +235,7 @@ def _variables(tools: Iterable[Tool]) -> dict[str, Any]:
     return variables
 
 
-def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
+def _kinds(sources: Iterable[object], types: Iterable[type]) -> dict[type, str]:
     """Return the types of object: the classes among the sources, and those in annotations."""
     classes = [source for source in sources if isinstance(source, type)]
     all_types = dict.fromkeys([*types, *classes])
@@ -253,7 +253,7 @@ def _kinds(sources: Iterable[Any], types: Iterable[type]) -> dict[type, str]:
     return {cls: kind_name(cls) for cls in all_types}
 
 
-def _annotated_types(source: Any, classes: list[type]) -> Iterator[type]:
+def _annotated_types(source: object, classes: list[type]) -> Iterator[type]:
     """Yield the types that a class's methods return, and those in a function's annotations."""
     if isinstance(source, type):
         for method in vars(source).values():
@@ -265,7 +265,7 @@ def _annotated_types(source: Any, classes: list[type]) -> Iterator[type]:
                 yield cls
 
 
-def _classes(function: Any, names: Iterable[str], all_types: list[type]) -> Iterator[Any]:
+def _classes(function: object, names: Iterable[str], all_types: list[type]) -> Iterator[Any]:
     for name in names if inspect.isfunction(function) else ():
         try:
             yield from classes_in(annotation_type(function, name, all_types))

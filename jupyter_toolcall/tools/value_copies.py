@@ -14,7 +14,7 @@ from ..core.interrupts import attempt
 from .value_digests import beside, deeply, is_frozen, is_local, pickled_by, reduced
 
 
-def private(value: Any, read_only: bool = False) -> tuple[Any, bool]:
+def private(value: object, read_only: bool = False) -> tuple[Any, bool]:
     """Return a copy of a value that nobody else holds, and whether all of it could be copied.
 
     What cannot be pickled, such as a lock, is shared with the copy; so are classes, functions and
@@ -44,7 +44,7 @@ _TABULAR = frozenset({"numpy", "pandas", "polars", "pyarrow"})
 _SHARED = (type, FunctionType, ModuleType)
 
 
-def _copied(value: Any, tolerant: bool = False, read_only: bool = False) -> Any:
+def _copied(value: object, tolerant: bool = False, read_only: bool = False) -> object:
     copier = _Copier(tolerant)
     copier.dump(value)
     return _CopyReader(copier, read_only).load()
@@ -91,12 +91,12 @@ class _Copier(pickle.Pickler):
         raised = attempt(*((reduced, value) if is_own else (_Copier(False).dump, value)))[1]
         return self._share(value) if raised else NotImplemented
 
-    def _share(self, value: Any) -> tuple[Callable[[int], Any], tuple[int]]:
+    def _share(self, value: object) -> tuple[Callable[[int], object], tuple[int]]:
         self.shared.append(value)
         return _shared_part, (len(self.shared) - 1,)
 
 
-def _shared_part(number: int) -> Any:
+def _shared_part(number: int) -> object:
     """Stand for a part that a value and its copy share; replaced while the copy is made."""
     raise RuntimeError(f"the shared part {number} is found only while a copy is made")
 
@@ -108,7 +108,7 @@ class _CopyReader(pickle.Unpickler):
         super().__init__(io.BytesIO(copier.data.getvalue()), buffers=parts)
         self._shared = copier.shared
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """Return what a pickle names; of a shared part the part itself."""
         if name == _shared_part.__name__ and module == __name__:
             return self._shared.__getitem__
@@ -126,7 +126,7 @@ def _refuses_copies(value: Any, cls: Any) -> bool:
     return not isinstance(finder, (type, ModuleType, type(None)))
 
 
-def _reduced_whole(value: Any, cls: type, attributes: dict[str, Any]) -> Any:
+def _reduced_whole(value: object, cls: type, attributes: dict[str, Any]) -> object:
     """Reduce a value together with attributes that pickle would leave out, or could not set."""
     parts = reduced(value)
     if type(parts) is not tuple:
@@ -145,7 +145,7 @@ def _new_error(cls: Any, arguments: tuple[Any, ...]) -> BaseException:
     return error
 
 
-def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:
+def _restore(value: object, contents: tuple[object, dict[str, Any]]) -> None:
     """Give a copy its state, as pickle does, and its attributes."""
     state, attributes = contents
     if state is not None and hasattr(value, "__setstate__"):
@@ -156,7 +156,7 @@ def _restore(value: Any, contents: tuple[Any, dict[str, Any]]) -> None:
             object.__setattr__(value, name, attribute)
 
 
-def _reduced_figure(value: Any, cls: type) -> Any:
+def _reduced_figure(value: Any, cls: type) -> object:
     """Reduce a figure without its place in pyplot, which would show its copy beside it."""
     figures: Any = sys.modules.get("matplotlib.figure")
     if figures is None or not issubclass(cls, figures.Figure):

@@ -30,6 +30,7 @@ from blake3 import blake3
 
 from ..core.digests import LENGTH
 from ..core.interrupts import attempt
+from ..core.recorded_data import JsonDict
 from .table_classes import library_elsewhere
 
 
@@ -82,7 +83,7 @@ def _content(value: object) -> Content:
     raise ValueError("it cannot be read")
 
 
-def deeply(function: Callable[[Any], T], value: Any) -> T:
+def deeply(function: Callable[[Any], T], value: object) -> T:
     """Return what a function makes of a value that is nested too deeply for this thread."""
     # The size holds for threads that start later; the limit for all, which do not come near it.
     size, limit = threading.stack_size(_STACK), sys.getrecursionlimit()
@@ -119,7 +120,7 @@ class _Digester(pickle.Pickler):
     - `numbers`: in a value that holds itself, a part that comes again is a number.
     """
 
-    def __init__(self, value: Any, form: str, contents: dict[int, tuple[Any, Content]]) -> None:
+    def __init__(self, value: object, form: str, contents: dict[int, tuple[Any, Content]]) -> None:
         self._sink = _Sink(_LARGEST if form == "whole" else float("inf"))
         super().__init__(self._sink, 5)
         self._is_numbered, self._is_parted = form == "numbers", form == "parts"
@@ -149,7 +150,7 @@ class _Digester(pickle.Pickler):
         contents[id(value)] = value, content
         return content
 
-    def persistent_id(self, value: Any) -> Any:
+    def persistent_id(self, value: Any) -> object:
         """Return what is written in place of a value; None for a scalar or a built-in container."""
         cls: Any = type(value)
         if cls in _SCALARS:
@@ -171,7 +172,7 @@ class _Digester(pickle.Pickler):
             self._parts[id(value)] = value, parts
         return self._parts[id(value)][1]
 
-    def _digest(self, part: Any) -> str:
+    def _digest(self, part: object) -> str:
         content = _Digester.content(part, self._form, self._contents)
         if content is _READING:
             raise ValueError("it holds itself")
@@ -179,14 +180,14 @@ class _Digester(pickle.Pickler):
         return content.digest
 
 
-def _fresh(value: Any) -> Any:
+def _fresh(value: object) -> object:
     """Return what stands for a text, or for bytes, and is never the same object."""
     if type(value) is str:
         return value.encode("utf-8", "surrogatepass")
     return value.hex() if type(value) is bytes else None
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: object) -> list[Any]:
     cls: Any = type(value)
     return [_class_name(cls), *_parts_of_class(cls)(value)]
 
@@ -225,7 +226,7 @@ def _parts_of_class(cls: type) -> Parts:
     return _figure if hasattr(cls, "savefig") else _instance
 
 
-def reduced(value: Any) -> Any:
+def reduced(value: object) -> Any:
     """Return what pickle makes a value of: a function, its arguments, the state, and the items."""
     cls: Any = type(value)
     # Once Dask is imported, the table pickles all errors otherwise: with their tracebacks.
@@ -261,7 +262,7 @@ def _instance(value: Any) -> Iterator[Any]:
             yield assigned
 
 
-def _canonical_state(value: Any, state: Any) -> Any:
+def _canonical_state(value: object, state: object) -> Any:
     """Return the attributes in the order of their names, without what only spares a computation.
 
     Which fields of a pydantic model were set is no content either. Of another state than the
@@ -297,13 +298,13 @@ def _cached_properties(cls: type) -> frozenset[str]:
     return frozenset((*names, "__pydantic_fields_set__", "_attrs_cached_hash"))
 
 
-def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
+def _assigned_properties(value: Any, cls: Any) -> JsonDict:
     """Return the cached properties of a value that hold something else than they would compute.
 
     Texts and numbers alone: what is larger was loaded or is expensive, and computing it again at
     each reading would be felt.
     """
-    state: dict[str, Any] = getattr(value, "__dict__", {})
+    state: JsonDict = getattr(value, "__dict__", {})
     held = sorted(_cached_properties(cls) & state.keys())
     names = [name for name in held if type(state[name]) in _SCALARS]
 
@@ -316,12 +317,12 @@ def _assigned_properties(value: Any, cls: Any) -> dict[str, Any]:
     return {n: state[n] for n in names if repr(attempt(computed, n)[0]) != repr(state[n])}
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
+def attributes_of(value: object) -> JsonDict:
     """Return the attributes of an object, in slots too, without what cached properties hold."""
     state = object.__getstate__(value)
     parts = state if type(state) is tuple else (state,)
     attributes = {name: part[name] for part in parts if part for name in part}
-    canonical: dict[str, Any] | None = _canonical_state(value, attributes)
+    canonical: JsonDict | None = _canonical_state(value, attributes)
     return canonical or {}
 
 
@@ -330,12 +331,12 @@ _reading = threading.local()
 
 
 @functools.lru_cache(4096)
-def pickled_by(cls: Any) -> Any:
+def pickled_by(cls: Any) -> object:
     """Return the class, or the base of it, that says how its values are pickled."""
     return next(base for base in cls.__mro__ if not _HOOKS.isdisjoint(vars(base)))
 
 
-def _left_out(value: Any, cls: Any, state: Any) -> dict[str, Any]:
+def _left_out(value: object, cls: object, state: object) -> JsonDict:
     """Return the attributes that a class of its own accord does not pickle, as far as readable."""
     # What is left out, such as a parent, may lead back to the value: it is read once.
     if pickled_by(cls) is object or getattr(_reading, "left_out", False):
@@ -352,7 +353,7 @@ def _left_out(value: Any, cls: Any, state: Any) -> dict[str, Any]:
         _reading.left_out = False
 
 
-def beside(value: Any) -> dict[str, Any]:
+def beside(value: object) -> JsonDict:
     """Return the attributes that a value has beside what an installed base of its class pickles."""
     cls: Any = type(value)
     attributes = dict[str, Any]()
@@ -367,7 +368,7 @@ def beside(value: Any) -> dict[str, Any]:
     return attributes
 
 
-def _figure(value: Any) -> Iterator[Any]:
+def _figure(value: Any) -> Iterator[object]:
     """A figure is its image, and what its parts hold: its pickle holds counters, and differs."""
     buffer = io.BytesIO()
     value.savefig(buffer, format="png", metadata={"Software": None})
@@ -381,7 +382,7 @@ _OF_ARTISTS = [f"get_{name}" for name in ("gid", "url", "visible", "picker")]
 _OF_ARTISTS += [f"get_{name}" for name in ("xydata", "array", "offsets", "text", "xy")]
 
 
-def _member(value: Any) -> Iterator[Any]:
+def _member(value: Any) -> Iterator[object]:
     """A member of an enum is its name, and what its class gave it, which may change."""
     yield from (value._name_, value._value_)
     for name, part in sorted(vars(value).items()):
@@ -389,7 +390,7 @@ def _member(value: Any) -> Iterator[Any]:
             yield from (name, part)
 
 
-def _artist(value: Any) -> Iterator[Any]:
+def _artist(value: Any) -> Iterator[object]:
     """A part of a figure, such as its axes, is the figure and which part of it."""
     if value.figure is None:
         yield from _instance(value)
@@ -421,7 +422,7 @@ def _is_installed(file: str) -> bool:
     return os.path.realpath(file).startswith(tuple(folders))
 
 
-def _function(function: Any) -> Iterable[Any]:
+def _function(function: Any) -> Iterable[object]:
     """A function is its code, its defaults and what it closes over; an installed one its name."""
     module, name = function.__module__ or "builtins", function.__qualname__
     if not is_local(module):
@@ -434,13 +435,13 @@ def _function(function: Any) -> Iterable[Any]:
     return (name, *state, function.__closure__, function.__dict__)
 
 
-def _built_in_function(function: Any) -> Iterable[Any]:
+def _built_in_function(function: Any) -> Iterable[object]:
     if isinstance(function.__self__, (types.ModuleType, type(None))):
         return (f"{function.__module__}.{function.__qualname__}",)
     return (function.__self__, function.__name__)
 
 
-def _code(code: types.CodeType) -> Iterable[Any]:
+def _code(code: types.CodeType) -> Iterable[object]:
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     names = code.co_names, code.co_varnames, code.co_freevars
     # Of equal instructions the table says which of them a `try` holds.
@@ -451,7 +452,7 @@ def _cell(cell: types.CellType) -> Iterable[Any]:
     return [attempt(getattr, cell, "cell_contents")[0]] if cell != types.CellType() else ()
 
 
-def _class(cls: Any) -> Iterable[Any]:
+def _class(cls: Any) -> Iterable[object]:
     """A class is its attributes and its bases; one of an installed package its name."""
     name = _class_name(cls)
     return (name, cls.__bases__, _members(cls)) if is_local(cls.__module__) else (name,)
@@ -470,7 +471,7 @@ WRAPPERS = (
 _CODE = frozenset({types.FunctionType, *WRAPPERS, *_SLOTS})
 
 
-def _members(cls: type) -> dict[str, Any]:
+def _members(cls: type) -> JsonDict:
     """Return the attributes of a class that are its content."""
     members = (item for item in sorted(vars(cls).items()) if item[0] not in _NO_CONTENT)
     return {
@@ -480,7 +481,7 @@ def _members(cls: type) -> dict[str, Any]:
     }
 
 
-def _constants(cls: type) -> dict[str, Any]:
+def _constants(cls: type) -> JsonDict:
     """Return the constants that the values of a class of the notebook share.
 
     What a method assigns, and what can change, is the state of a program.
@@ -509,7 +510,7 @@ def assigned_names(cls: type) -> frozenset[str]:
     return frozenset(s.argval for s in steps if s.opname in ("STORE_ATTR", "DELETE_ATTR"))
 
 
-def functions_in(member: Any) -> Iterator[Any]:
+def functions_in(member: object) -> Iterator[Any]:
     """Yield the functions behind a member of a class, such as a method or a property."""
     for name in ("__func__", "fget", "fset", "func"):
         inner = getattr(member, name, None) if isinstance(member, WRAPPERS) else None
@@ -523,7 +524,7 @@ def _hash(data: memoryview) -> bytes:
     return (hashlib.sha256(data) if len(data) < _LONG else blake3(data)).digest()
 
 
-def _buffer(value: Any) -> Iterable[Any]:
+def _buffer(value: Any) -> Iterable[object]:
     view = memoryview(value)
     return view.format, [*(view.shape or ())], view.tobytes()
 
@@ -546,7 +547,7 @@ _BUILT_IN: dict[type, Parts] = {
 # -- arrays and tables of libraries ---------------------------------------------------------
 
 
-def _array(value: Any) -> Iterator[Any]:
+def _array(value: Any) -> Iterator[object]:
     yield value.dtype.str, repr(value.dtype), dict(value.dtype.metadata or ()), [*value.shape]
     # The attributes that a subclass adds, such as a unit.
     yield getattr(value, "__dict__", None) or {}
@@ -557,31 +558,31 @@ def _array(value: Any) -> Iterator[Any]:
         yield value.tolist()
 
 
-def _frame(value: Any) -> Iterator[Any]:
+def _frame(value: Any) -> Iterator[object]:
     metadata = {name: getattr(value, name, None) for name in value._metadata}
     yield from (value.columns, value.index, dict(value.attrs), metadata)
     yield bool(value.flags.allows_duplicate_labels)
     yield [value.iloc[:, n].array for n in range(value.shape[1])]
 
 
-def _series(value: Any) -> Iterable[Any]:
+def _series(value: Any) -> Iterable[object]:
     flags = bool(value.flags.allows_duplicate_labels)
     metadata = {name: getattr(value, name, None) for name in value._metadata}
     return value.name, value.index, value.array, dict(value.attrs), metadata, flags
 
 
-def _index(value: Any) -> Iterable[Any]:
+def _index(value: Any) -> Iterable[object]:
     if value.nlevels > 1:
         return [*value.names], [value.get_level_values(n).array for n in range(value.nlevels)]
     return value.name, value.array, str(getattr(value, "freq", None))
 
 
-def _column(value: Any) -> Iterable[Any]:
+def _column(value: Any) -> Iterable[object]:
     plain = value.dtype.kind in "biufc" and not value.isna().any()
     return str(value.dtype), value.to_numpy() if plain else value.to_numpy(dtype=object).tolist()
 
 
-def _texts(value: Any) -> Iterable[Any]:
+def _texts(value: Any) -> Iterable[object]:
     """A column of texts: which are missing, how long the others are, and all of them in a row.
 
     These are the same from Arrow, which has them at hand, as from Python's texts.
@@ -610,7 +611,7 @@ def _source(backend: Any) -> Iterable[str]:
     return (source,)
 
 
-def _arrow(value: Any) -> Iterator[Any]:
+def _arrow(value: Any) -> Iterator[object]:
     """A table of Arrow is its rows, in however many pieces of whatever memory they lie."""
     arrow = sys.modules["pyarrow"]
     is_table = hasattr(value, "schema")
@@ -622,7 +623,7 @@ def _arrow(value: Any) -> Iterator[Any]:
     yield stream.getvalue().to_pybytes()
 
 
-def _polars(value: Any) -> Iterator[Any]:
+def _polars(value: Any) -> Iterator[object]:
     """A table of polars is its rows: new ones have no marks of what was computed of them."""
     is_table = hasattr(value, "get_columns")
     order = None if is_table else sys.modules["polars"].int_range(len(value), eager=True)

@@ -41,7 +41,7 @@ _PATH = re.compile(r"[MmLlHhVvCcSsQqTtAaZz0-9eE ,.+-]{1,600}")
 _DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*>", re.IGNORECASE)
 
 
-def reprs(value: Any) -> dict[str, Any]:
+def reprs(value: object) -> dict[str, Any]:
     """Return what a value's own methods return, by MIME type."""
     if isinstance(value, type) or hasattr(value, _CANARY):
         return {}
@@ -52,12 +52,12 @@ def reprs(value: Any) -> dict[str, Any]:
     return {mime: data for mime, data in shown.items() if data is not None}
 
 
-def reprs_with_printers(printers: Mapping[str, Any]) -> Shows:
+def reprs_with_printers(printers: Mapping[str, object]) -> Shows:
     """Return `reprs` with a person's printers first, which IPython's formatters hold."""
     return lambda value: {**reprs(value), **dict(_printed(value, printers))}
 
 
-def _printed(value: Any, printers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _printed(value: object, printers: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for mime in METHODS:
         # There is no printer for this type, or what a person registered raises.
         printer = attempt(methodcaller("lookup", value), printers.get(mime))[0]
@@ -66,7 +66,7 @@ def _printed(value: Any, printers: Mapping[str, Any]) -> Iterator[tuple[str, Any
             yield mime, data
 
 
-def _content(method: Any) -> Any:
+def _content(method: object) -> object:
     """Return what a method returns, None if that cannot be shown."""
     # A value's own methods may raise anything; a picture is never worth a failed step.
     data = attempt(method)[0] if callable(method) else None
@@ -75,20 +75,20 @@ def _content(method: Any) -> Any:
     return data if isinstance(data, Mapping) or _is_content(data) else None
 
 
-def _is_content(data: Any) -> bool:
+def _is_content(data: object) -> bool:
     return isinstance(data, (str, bytes)) and len(data) > 0
 
 
 # -- images -------------------------------------------------------------------------------
 
 
-def is_image(value: Any, shown: Mapping[str, Any]) -> bool:
+def is_image(value: object, shown: Mapping[str, object]) -> bool:
     """Return whether a value is an image, of any size; `shown` are its `reprs`."""
     has_picture = any(mime.startswith("image/") for mime in shown)
     return has_picture or hasattr(value, "savefig") or _is_pillow(value)
 
 
-def image_address(value: Any, shown: Mapping[str, Any], room: int) -> str:
+def image_address(value: object, shown: Mapping[str, object], room: int) -> str:
     """Return a value as the data address of an image, "" if it is none.
 
     The image is scaled down to at most `room` bytes; `shown` are the value's `reprs`.
@@ -121,7 +121,7 @@ def sharp_address(picture: Any, room: int) -> str:
     return ""
 
 
-def glyph(shown: Mapping[str, Any]) -> tuple[str, ...]:
+def glyph(shown: Mapping[str, object]) -> tuple[str, ...]:
     """Return the paths of a value whose SVG is a 24 by 24 box with paths alone."""
     svg = shown.get("image/svg+xml")
     if not isinstance(svg, str) or len(svg) > MAX_GLYPH or "<!" in svg:
@@ -132,11 +132,11 @@ def glyph(shown: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(paths[:8]) if fits else ()
 
 
-def _is_pillow(value: Any) -> bool:
+def _is_pillow(value: object) -> bool:
     return hasattr(value, "thumbnail") and hasattr(value, "save")
 
 
-def _pillow(data: bytes) -> Any:
+def _pillow(data: bytes) -> object:
     from PIL import Image
 
     return Image.open(io.BytesIO(data))

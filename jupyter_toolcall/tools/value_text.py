@@ -36,7 +36,7 @@ class StandsForText(ABC):
     def text_label(self) -> str:
         """Return a short label for the text, which a model reads; the text itself is not read."""
 
-    def preview_value(self) -> Any:
+    def preview_value(self) -> object:
         """Return the value that a large preview of the object shows."""
         return self.text()
 
@@ -51,7 +51,7 @@ def is_plain_input(value: object, kinds: Kinds) -> bool:
     return bool(type(value) in _BUILTIN or is_scalar) and kind_of(value, kinds) is None
 
 
-def shown_value(name: str, value: Any, hide: Hide, longest: int) -> str:
+def shown_value(name: str, value: object, hide: Hide, longest: int) -> str:
     """Return a plain input as JSON in one line; a long one is cut, with its size.
 
     A text has up to `longest` characters.
@@ -88,7 +88,7 @@ TableText = Callable[[Any], str]
 """Returns what a model is sent of a table."""
 
 
-def content_text(value: Any, hide: Hide, table_text: TableText) -> str:
+def content_text(value: object, hide: Hide, table_text: TableText) -> str:
     """Return the content of an object: its fields, tables, JSON data, or its `repr`."""
     # A value's own methods may raise anything.
     text, raised = attempt(_content, value, table_text)
@@ -99,7 +99,7 @@ def content_text(value: Any, hide: Hide, table_text: TableText) -> str:
     return f"{text[:CONTENT]}… ({len(text):,} characters in all; the rest is left out)"
 
 
-def _content(value: Any, table_text: TableText) -> str:
+def _content(value: object, table_text: TableText) -> str:
     if has_cells(value):
         return table_text(value)
     is_record = dataclasses.is_dataclass(value) or hasattr(type(value), "model_fields")
@@ -114,5 +114,5 @@ def _content(value: Any, table_text: TableText) -> str:
     return described_for_model(value, CONTENT)
 
 
-def _table_kind(value: Any) -> str | None:
+def _table_kind(value: object) -> str | None:
     return class_name(type(value)) if has_cells(value) else None

@@ -32,7 +32,7 @@ def _pickler() -> Any:
     return cloudpickle
 
 
-def dumps(value: Any) -> bytes:
+def dumps(value: object) -> bytes:
     """Return the pickle of a value."""
     return bytes(_pickler().dumps(value, pickle.HIGHEST_PROTOCOL))
 
@@ -59,7 +59,9 @@ _CHECKED: set[str] = set()
 """The versions of tools that this worker has."""
 
 
-def sent_code(function: Callable[..., Any], owner: type | None, version: str) -> tuple[str, bytes]:
+def sent_code(
+    function: Callable[..., object], owner: type | None, version: str
+) -> tuple[str, bytes]:
     """Return the version of a tool, with its module, and its code."""
     names = (getattr(function, name, "") for name in ("__module__", "__qualname__"))
     key = ":".join((PYTHON, *names, version))

@@ -178,14 +178,14 @@ def _progress(cursor: Cursor, call_id: str) -> str:
     return " · ".join(filter(None, (f"{seconds} s" if seconds else "", running.progress)))
 
 
-def _asked(call: CallRecord, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+def _asked(call: CallRecord, arguments: Mapping[str, object]) -> dict[str, Any] | None:
     """What the model asked for, where something else runs; what was filled in is no change."""
     asked = dict(call.proposed)
     kept = all(key in arguments and arguments[key] == asked[key] for key in asked)
     return asked if call.edited or not kept else None
 
 
-def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, Any]) -> str:
+def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, object]) -> str:
     """Return a call's arguments as one line."""
     texts = {key: first_line(_text(value), SHORT) for key, value in arguments.items()}
     if call.tool == SAVE and view.state.opened.outputs:
@@ -200,7 +200,7 @@ def _arguments_line(view: BranchView, call: CallRecord, arguments: Mapping[str, 
     return shortened_text(line, 200)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return cut(value if isinstance(value, str) else readable_json(value), LONG)
 
 
@@ -318,7 +318,7 @@ def _question(key: str, request: Mapping[str, Any]) -> QuestionRow:
     return QuestionRow(key, message, form, values, url, urlsplit(url).netloc)
 
 
-def _with_hint(part: Any) -> Any:
+def _with_hint(part: object) -> object:
     """Return the schema of a field with its title and its format in the description."""
     if not isinstance(part, Mapping):
         return part

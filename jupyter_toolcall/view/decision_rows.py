@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 from ..compare.comparison_rows import PartRow, difference_row
 from ..compare.values import difference
@@ -31,7 +30,7 @@ NOUNS = {"to": t("address"), "address": t("address"), "url": t("address"), "emai
 
 
 def origin_rows(
-    view: BranchView, call: CallRecord, arguments: Mapping[str, Any]
+    view: BranchView, call: CallRecord, arguments: Mapping[str, object]
 ) -> Iterator[OriginRow]:
     """Yield where the arguments came from with which a call would run."""
     origins = view.cursor.context.origins(view.state, call, arguments)
@@ -81,7 +80,7 @@ def _origin_text(view: BranchView, origin: ArgumentOrigin) -> str:
     return joined("; ", [text, *(_origin_text(view, part) for part in origin.also[:2])])
 
 
-def _warning(name: str, value: Any, origin: ArgumentOrigin) -> str:
+def _warning(name: str, value: object, origin: ArgumentOrigin) -> str:
     noun = NOUNS.get(name) or (t("text") if isinstance(value, str) else t("value"))
     source = origin.tool or t("others")
     return t("This %1 comes from %2. Nobody has checked it.", noun, source)
@@ -92,7 +91,7 @@ def _in_prompts(origin: ArgumentOrigin) -> str:
     return t("It is in your prompt too.") if stands else t("It is not in your prompts.")
 
 
-def _passage(call: CallRecord, value: Any) -> tuple[str, ...]:
+def _passage(call: CallRecord, value: object) -> tuple[str, ...]:
     """Return the passage of a result in which a text stands as it is; nothing where it does not."""
     data = call.error if call.status == "failed" else call.structure or call.data
     text = data if isinstance(data, str) else readable_json(data)
@@ -158,7 +157,7 @@ def asked_reason(view: BranchView, call: CallRecord) -> str:
     return joined(" ", [name, _origin_text(view, origin)])
 
 
-def _decision_meta(cursor: Cursor, call: CallRecord) -> Mapping[str, Any]:
+def _decision_meta(cursor: Cursor, call: CallRecord) -> Mapping[str, object]:
     return cursor.context.journal[call.decision_entry].meta if call.decision_entry else {}
 
 

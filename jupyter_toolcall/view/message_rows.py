@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ..core.digests import readable_json
 from ..core.events import Asked, Decided, Finished, Replied, Usage, ended_call
@@ -44,7 +43,7 @@ def conversation_rows(
 
 
 def _reply_rows(
-    texts: Mapping[str, Any], entry: Entry, reply: Replied, state: State
+    texts: Mapping[str, object], entry: Entry, reply: Replied, state: State
 ) -> Iterator[MessageRow]:
     """Yield what was new in a request beside its messages, and the reply to it."""
     key, stale = entry.id[:12], bool(entry.meta.get("stale"))

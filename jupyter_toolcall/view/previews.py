@@ -73,7 +73,9 @@ Columns = Collection[str]
 """Names of columns."""
 
 
-def preview(value: Any, shows: Shows = reprs, room: Room = SMALL, first: Columns = ()) -> Preview:
+def preview(
+    value: object, shows: Shows = reprs, room: Room = SMALL, first: Columns = ()
+) -> Preview:
     """Return a picture of a value.
 
     `shows` tells what it says of itself. The columns of a table that `first` names, and the last
@@ -89,7 +91,7 @@ def preview(value: Any, shows: Shows = reprs, room: Room = SMALL, first: Columns
     return replace(drawn, large=attempt(_large, value)[0] or "", more=drawn.more and room is SMALL)
 
 
-def _preview(value: Any, shows: Shows, room: Room, first: Columns) -> Preview:
+def _preview(value: object, shows: Shows, room: Room, first: Columns) -> Preview:
     """Return a picture; it has `more` where there is more of the value than room."""
     if library_elsewhere(value):
         # Rows are computed for somebody who opens the picture.
@@ -116,7 +118,7 @@ def _preview(value: Any, shows: Shows, room: Room, first: Columns) -> Preview:
     return Preview(caption, text, fields, glyph=paths, html="" if is_cut else html, more=short)
 
 
-def _large(value: Any) -> str:
+def _large(value: object) -> str:
     """Return how large a value is, "" where it is not large."""
     shape = shape_of(value)
     if isinstance(shape, tuple) and all(isinstance(part, int) for part in shape):
@@ -132,7 +134,7 @@ def _large(value: Any) -> str:
     return tn("%1 item", "%1 items", len(value))
 
 
-def _caption(value: Any) -> str:
+def _caption(value: object) -> str:
     cls: Any = type(value)
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
@@ -149,7 +151,7 @@ def _line(text: str, limit: int) -> str:
     return visible_text(" ".join(text.split()), limit)
 
 
-def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
+def _fields(value: object, room: Room) -> tuple[tuple[str, str], ...]:
     cls: Any = type(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.repr]
@@ -162,7 +164,7 @@ def _fields(value: Any, room: Room) -> tuple[tuple[str, str], ...]:
     return tuple([(name[:40], _shown(item, room.field)) for name, item in pairs[: room.fields]])
 
 
-def _shown(item: Any, limit: int) -> str:
+def _shown(item: object, limit: int) -> str:
     """A text in the quotes that arguments have, so that it reads alike wherever it stands."""
     text = readable_json(well_formed(item)) if type(item) is str else describe(item, limit)
     return shortened_text(text, limit)
@@ -214,7 +216,7 @@ def _lines_in_box(columns: Iterable[Sequence[str]], wide: int) -> tuple[tuple[st
     return (*aligned_lines(rows, range(len(shown))),), note
 
 
-def _cell(item: Any, limit: int) -> str:
+def _cell(item: object, limit: int) -> str:
     """Return a cell as it is written: "" where it is empty, in quotes where blanks would hide."""
     text = "" if is_nothing(item) else cell_text(item)
     if type(item) is str and (item.startswith('"') or not item or item != " ".join(item.split())):
@@ -236,7 +238,7 @@ def _empty_cells(frame: Frame) -> tuple[tuple[str, str], ...]:
 # -- markup that a value makes of itself: HTML as it is, Markdown where it can be read --------
 
 
-def _markup(bundle: Mapping[str, Any]) -> str:
+def _markup(bundle: Mapping[str, object]) -> str:
     """Return what a value says of itself as HTML; "" where nothing here can read its Markdown."""
     html, words = bundle.get("text/html"), bundle.get("text/markdown")
     if isinstance(html, str):

@@ -11,7 +11,7 @@ from ..core.journal import Journal
 from ..core.journal_entries import VERSION as JOURNAL_VERSION
 from ..core.journal_entries import Entry
 from ..core.json_data import changed_fields, json_texts, sendable_data
-from ..core.recorded_data import replace
+from ..core.recorded_data import JsonDict, replace
 from ..engine.cursor import Cursor
 from ..storage.notebook_files import MIME
 from .contract import VERSION, Rows
@@ -20,7 +20,7 @@ from .svg import svg
 from .text_summary import session_text
 
 
-def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]:
+def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> JsonDict:
     """Return the MIME bundle of a session; `since` is the entry before the cell's own.
 
     Each row and each entry is a JSON text: JupyterLab copies all of an output's data several
@@ -41,12 +41,12 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> dict[str, Any]
     return {MIME: saved, **context.hide(shown)}
 
 
-def row_texts(tables: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+def row_texts(tables: Mapping[str, Sequence[object]]) -> dict[str, list[str]]:
     """Return tables with each row as a JSON text."""
     return {name: json_texts(table) for name, table in tables.items()}
 
 
-def journal_part(journal: Journal, head: str, since: str | None) -> dict[str, Any]:
+def journal_part(journal: Journal, head: str, since: str | None) -> JsonDict:
     """Return the entries that a cell added, without the ids that follow from them; `notebook_files`
     reads them again.
 
@@ -65,7 +65,7 @@ def journal_part(journal: Journal, head: str, since: str | None) -> dict[str, An
         keys = [*entry.event.offered.values()] if isinstance(entry.event, Replied) else []
         keys += [entry.meta["code"]] if "code" in entry.meta else []
         texts |= {key: journal.texts[key] for key in keys if key in journal.texts}
-    part: dict[str, Any] = {"version": JOURNAL_VERSION, "parent": since, "head": head}
+    part: JsonDict = {"version": JOURNAL_VERSION, "parent": since, "head": head}
     part |= {"events": events, "texts": texts}
     if since and isinstance(opened := journal[since].event, Opened):
         part["opened"] = [journal[since].parent, to_json(opened)]

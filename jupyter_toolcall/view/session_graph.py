@@ -90,7 +90,7 @@ class SessionGraph:
             graph.add_edge(edge.source, edge.target, **looks)
         return graph
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """Show the graph as a picture."""
         return {"image/svg+xml": self._hide(svg(self._rows)), "text/plain": repr(self)}
 

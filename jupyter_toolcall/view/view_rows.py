@@ -305,7 +305,7 @@ def saved_rows(cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionR
     return with_differences(replace(rows, **saved), view.branch_views)
 
 
-def _saved(row: Any, state: State) -> Any:
+def _saved(row: Any, state: State) -> object:
     has_ended = isinstance(row, CallRow) and row.call not in state.open
     return replace(row, ms=round(row.ms, -3), **({"approval_digest": ""} if has_ended else {}))
 
