@@ -12,6 +12,8 @@ from symtable import Function, SymbolTable, symtable
 
 import pytest
 
+from tests.benchmarks.code_size import lines_of_code
+
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
 PACKAGES = (
     *("core", "tools", "schemes", "models", "storage", "sources", "rules", "engine"),
@@ -26,6 +28,9 @@ LATE = {
     *(("session", "maps"), ("session", "jupyter")),
 }
 """What is looked up late: by a name that a person gives, for `Session.map` and `Session.panel`."""
+CORE = ("core", "engine", "session")
+MOST_ANY = 20
+"""How often `Any` may stand in 1,000 lines of their code."""
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
@@ -221,3 +226,10 @@ def test_names_in_functions_say_what_they_hold(part: str) -> None:
     tables = (symtable(path.read_text(encoding="utf-8"), str(path), "exec") for path in paths)
     fillers = [name for table in tables for name in function_names(table) if name in FILLERS]
     assert len(fillers) <= FILLERS_LEFT.get(part, 0), sorted(fillers)
+
+
+def test_few_types_of_the_core_are_any() -> None:
+    texts = [path.read_text(encoding="utf-8") for name, path in modules() if part_of(name) in CORE]
+    nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
+    count = sum(isinstance(node, ast.Name) and node.id == "Any" for node in nodes)
+    assert count * 1_000 <= MOST_ANY * sum(map(lines_of_code, texts)), count
