@@ -76,8 +76,8 @@ $(DEMO): $(VENV)/.lab notebooks/00_first_call.ipynb
 lab: $(DEMO)
 	$(BIN)/jupyter lab $(AS_ROOT) --ip=127.0.0.1 --notebook-dir=. $(DEMO)
 
+# The browser is installed while the packages are.
 test:
-	# The browser is installed while the packages are.
 	@$(MAKE) --no-print-directory -j 2 labextension/node_modules/.package-lock.json chromium
 	@$(MAKE) --no-print-directory -j 2 lint types size test-ts
 	@$(MAKE) --no-print-directory test-py
