@@ -18,7 +18,6 @@ from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
-from ..engine.replay import next_step
 from ..previews.rule_offers import edited_rule, offer_row, offer_rows
 from ..session.session import Session
 from ..view import contract
@@ -236,7 +235,6 @@ def session_row(
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
         next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
-        repeats=phase == "ready" and next_step(cursor).repeats,
         # An edit in a replay leaves the calls after it to be repeated, which are of another branch.
         recorded_calls=max((len(state_at(context.journal, e).order) for e in recorded), default=0),
         text=text,

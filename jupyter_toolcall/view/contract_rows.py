@@ -280,8 +280,8 @@ class SessionRow(Row):
     """The ids of the call rows that wait for a decision, first the one to decide now."""
     next_call: str = ""
     """The id of the call row with which the next step begins; "" while it runs or waits."""
-    repeats: bool = False
-    """The next step repeats a recorded result: no tool runs."""
+    can_go_back: bool = False
+    """A replay or a fork is paused: to stop it goes back to where it began."""
     recorded_calls: int = 0
     """How many calls the branch has that is replayed, the longest of several; 0 where none is."""
     differs: bool = False

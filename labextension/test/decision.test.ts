@@ -216,7 +216,7 @@ test('wrong arguments are edited, no fix of the tool is offered, and the form op
 });
 
 test('a call that is looked back at is edited as it is now, with the calls after it', async () => {
-  for (const session of [{ phase: 'finished' }, { phase: 'ready', detail: 'Nothing ran.', recorded_calls: 5, repeats: true }] as const) {
+  for (const session of [{ phase: 'finished' }, { phase: 'ready', detail: 'Nothing ran.', recorded_calls: 5 }] as const) {
     const it = await page();
     const rows = chain(3);
     const calls = (rows.calls ?? []).map(call => ({ ...call, arguments: { note: 'a' } }));
@@ -324,35 +324,29 @@ test('in a step the values of arguments stand apart from their names, in quotes 
   assert.deepEqual([...what.querySelectorAll('.v')].map(one => one.textContent), ['"Anna Müller"', 'median', '""', '3', 'Potato#1']);
 });
 
-test('what the next step of a fork or a replay does stands above the tabs, with buttons that say so and keep their place while a step runs', async () => {
+test('what the next step of a replay does stands above the tabs, also while it runs; the buttons of the head take it, or go back', async () => {
   const it = await page();
   it.view.update(whole(chain(3)));
-  it.click('Fork from here');
-  it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
   const bar = (): string => it.all('.tc-page > .tc-bar:not([hidden])').map(one => one.textContent).join();
-  assert.equal(bar(), 'New branch after call 3. The model continues from here.Run the next stepRun to the endGo back');
-  it.click('Run to the end');
-  assert.deepEqual(it.sent.at(-1), { type: 'run' });
-  it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));
-  assert.equal(bar(), '');
+  const shown = (): string[] => it.all('.tc-drive button:not([hidden])').map(one => one.textContent);
   it.click('Replay from here');
-  const replay = { phase: 'ready', says: 'Ready for the next step', detail: 'Nothing ran.', recorded_calls: 8 } as const;
-  it.view.update(delta(3, { session: [{ ...replay, repeats: true }] }));
-  const repeats = 'Nothing ran.Repeat the next callRepeat the restGo back';
-  assert.deepEqual([bar(), it.one('.tc-meta').textContent], [repeats, 'call 3 of 8']);
+  const replay = { phase: 'ready', says: 'Ready for the next step', detail: 'Nothing ran.', recorded_calls: 8, can_go_back: true } as const;
+  it.view.update(delta(1, { session: [replay] }));
+  assert.deepEqual([bar(), it.one('.tc-meta').textContent], ['Nothing ran.', 'call 3 of 8']);
+  assert.deepEqual(shown(), ['Run', 'Go back', 'Step back', 'Step']);
   it.click('Step back');
   // What is said of the next step is not said of the call that is looked back at.
   assert.equal(bar(), '');
   it.click('Back to now');
-  assert.equal(bar(), repeats);
-  it.click('Repeat the next call');
-  it.view.update(delta(4, { session: [{ phase: 'running', says: 'Running', recorded_calls: 8 }] }));
-  assert.deepEqual([bar(), it.buttons('Repeat the next call')[0]?.disabled], [repeats, true]);
-  it.view.update(delta(5, { session: [replay] }));
-  assert.equal(bar(), 'Nothing ran.Run the next stepRun to the endGo back');
-  it.view.update(delta(6, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
+  it.click('Step');
+  it.view.update(delta(2, { session: [{ phase: 'running', says: 'Running', recorded_calls: 8 }] }));
+  assert.equal(bar(), 'Nothing ran.');
+  it.view.update(delta(3, { session: [replay] }));
+  it.click('Go back');
+  assert.deepEqual(it.sent.map(({ type }) => type), ['replay', 'step', 'stop']);
+  it.view.update(delta(4, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
   assert.equal(bar(), 'Replayed: everything came out as it was recorded.');
-  it.view.update(delta(7, { session: [{ phase: 'finished', says: 'Finished', detail: 'It differs.', differs: true }] }));
+  it.view.update(delta(5, { session: [{ phase: 'finished', says: 'Finished', detail: 'It differs.', differs: true }] }));
   it.click('Compare shows where.');
   assert.equal(it.one('[role=tab][aria-selected=true]').textContent, 'Compare');
 });

@@ -39,7 +39,7 @@ export const SessionRow = record({
   id: text.or("session"), name: text.or(""), person: text.or(""),
   phase: oneOf("ready", "thinking", "waiting", "running", "finished", "stopped", "failed").or("ready"), holds_kernel: boolean.or(false),
   says: text.or(""), detail: text.or(""), ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0),
-  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), repeats: boolean.or(false),
+  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), can_go_back: boolean.or(false),
   recorded_calls: integer.or(0), differs: boolean.or(false), text: text.or(""), ran: integer.or(0), by_rules: integer.or(0),
   remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]),
   undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
