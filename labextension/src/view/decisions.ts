@@ -223,7 +223,7 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
   ];
 }
 
-/** The button that asks the model again for a reply that may be stale. */
+/** The button that asks the model again for a reply that is outdated. */
 export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
   if (!stale || view.isPast || !view.live) return null;
   return button(t('Ask the model from here'), {
