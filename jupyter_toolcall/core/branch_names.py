@@ -101,6 +101,8 @@ def _of_call(event: Event, call: CallRecord, before: Mapping[str, Any], older: E
     match event:
         case Decided(round=number) if number:
             name, change = "another response", t("another response to %1", call.tool)
+        case Decided(tool=str(tool)) if tool != getattr(older, "tool", ""):
+            name, change = tool, t("%1 in place of %2", tool, call.call.tool)
         case Decided(decision="edit"):
             changed = _changes(call.asked, before)
             parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]

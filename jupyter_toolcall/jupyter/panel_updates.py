@@ -24,7 +24,7 @@ from ..view import contract
 from ..view.comparison_rows import UNASKED, Sides, change_row, compared_with, shown_comparisons
 from ..view.contract_rows import SessionRow
 from ..view.decision_rows import budget_row, rule_rows, undo_row
-from ..view.object_rows import BranchView, draw_previews, ending, full_preview
+from ..view.object_rows import BranchView, draw_previews, ending, full_preview, repair_row
 from ..view.view_rows import ViewRows, Window, saved_rows
 from . import panel_commands as commands
 
@@ -232,6 +232,7 @@ def session_row(
         says=status or STATUS[phase],
         detail=context.hide(detail),
         ending=ending(state) if phase == "finished" else (),
+        repair=repair_row(branch_view) if phase == "finished" else None,
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
         next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",

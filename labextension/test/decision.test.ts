@@ -235,6 +235,27 @@ test('a call that is looked back at is edited as it is now, with the calls after
   }
 });
 
+test('a call of a tool that does not exist opens the form of the one that was meant, with the arguments that fit', async () => {
+  const it = await page();
+  const failed = called(2, { tool: 'pell', status: 'failed', object: '', arguments: { depth: 2, hot: 1 }, suggested_tool: 'peel' });
+  const unknown = called(3, { tool: 'xyz', status: 'failed', object: '', turn: 3, suggested_tool: '' });
+  const tools = [{ id: 'peel', order: ['depth'], parameters: { properties: { depth: { type: 'integer' } }, required: ['depth'] } }];
+  it.view.update(whole({ ...chain(1), calls: [called(1), failed, unknown], tools, session: [{ phase: 'finished' }] }));
+  const offered = (): string[] => it.all('.tc-act button').map(one => one.textContent);
+  it.all('[aria-label=Steps] button')[1]?.click();
+  assert.deepEqual(offered(), ['Use peel', 'Replay from here', 'Fork from here', 'Ask the model from here']);
+  it.click('Use peel');
+  assert.deepEqual(it.all('.tc-dialog .tc-label').map(one => one.textContent), ['depth', 'Reason']);
+  assert.match(it.one('.tc-dialog .tc-note').textContent, /Runs on a new branch: peel\(depth=2\)/);
+  it.one('.tc-dialog form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+  assert.deepEqual(it.sent.at(-1), {
+    type: 'edit', call: 'c2', approval_digest: '', tool: 'peel', arguments: { depth: 2 }, left_out: [], reason: ''
+  });
+  it.view.update(delta(1, {}));
+  it.all('[aria-label=Steps] button')[2]?.click();
+  assert.deepEqual(offered(), ['Replay from here', 'Fork from here', 'Ask the model from here']);
+});
+
 test('what an edited call made is shown, and saved in place of an older object with one press where the call had failed', async () => {
   const it = await page();
   const rows = chain(1);
@@ -247,14 +268,20 @@ test('what an edited call made is shown, and saved in place of an older object w
   it.one('.tc-dialog form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
   const branches = [{ id: 'b1', name: 'main' }, { id: 'b2', name: 'edit', current: true }];
   const calls = [called(1), called(2, { edited: true }), save, { ...failed, id: 'b1 call2', branch: 'b1' }];
-  it.view.update(whole({ ...rows, calls, session, branches, objects: [...(rows.objects ?? []), made('p2', 2)] }));
+  const repair = { call: called(2).id, object: 'Potato#3', is_unused: true, ask_turn: 3, save: save.id, output: 'clean' };
+  it.view.update(whole({ ...rows, calls, session: [{ ...session[0], repair }], branches, objects: [...(rows.objects ?? []), made('p2', 2)] }));
   assert.equal(it.one('.tc-card h3').textContent, 'Potato#3');
+  assert.match(it.one('.tc-act').textContent, /^Nothing uses Potato#3 yet\.Save Potato#3 as clean/);
+  it.click('Ask the model from here');
+  assert.deepEqual(it.sent.at(-1), { type: 'ask', turn: 3 });
+  it.view.update(delta(1, {}));
+  it.all('[aria-label=Steps] button')[1]?.click();
   it.click('Save Potato#3 as clean');
   assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c3', approval_digest: 'd3', arguments: { clean: 'Potato#3' } });
   it.all('[aria-label=Steps] button')[2]?.click();
   assert.equal(it.buttons('Save Potato#3 as clean').length, 1);
   const saved = { ...save, arguments: { clean: 'Potato#3' }, uses: [{ parameter: 'clean', object: 'p2' }] };
-  it.view.update(delta(1, { calls: [saved] }));
+  it.view.update(delta(2, { calls: [saved], session }));
   assert.equal(it.buttons('Save Potato#3 as clean').length, 0);
 });
 
@@ -354,9 +381,8 @@ test('what the next step of a replay does stands above the tabs, also while it r
 test('of a step that changed nothing, that stands beside its time', async () => {
   const it = await page();
   const rows = chain(2);
-  const objects = (rows.objects ?? []).map(one => ({ ...one, content: one.id === 'p0' ? 'a' : 'b' }));
-  const calls = (rows.calls ?? []).map(call => ({ ...call, before: `p${call.step - 1}`, change: call.step === 1 ? 'clean: yes' : 'changed nothing', ms: 23 }));
-  it.view.update(whole({ ...rows, calls, objects }));
+  const calls = (rows.calls ?? []).map(call => ({ ...call, ms: 23, ...(call.step === 1 ? { change: 'clean: yes' } : { change: 'changed nothing', changes_nothing: true }) }));
+  it.view.update(whole({ ...rows, calls }));
   const texts = (part: string): string[] => it.all(`[aria-label=Steps] li .${part}`).map(one => one.textContent);
   assert.deepEqual([texts('end'), texts('change')], [['23 ms', 'changed nothing, 23 ms'], ['clean: yes']]);
 });

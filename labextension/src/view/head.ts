@@ -10,13 +10,7 @@ import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
 
 const PHASE_ICONS: Readonly<Record<SessionRow['phase'], IconName>> = {
-  ready: 'ready',
-  thinking: 'thinking',
-  waiting: 'wait',
-  running: 'run',
-  finished: 'done',
-  stopped: 'stop',
-  failed: 'failed'
+  ready: 'ready', thinking: 'thinking', waiting: 'wait', running: 'run', finished: 'done', stopped: 'stop', failed: 'failed'
 };
 
 const ENDED_PHASES: readonly SessionRow['phase'][] = ['finished', 'failed'];
@@ -103,9 +97,7 @@ export class PanelHead {
   private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', key: 'step', onclick: () => takeStep(this._view, this._acts, 1) });
   private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
-  private readonly _goBack = button(t('Go back'), {
-    icon: 'memory', look: 'ghost', tip: t('Goes back to the branch from which you came.'), onclick: () => this._acts.send({ type: 'stop' })
-  });
+  private readonly _goBack = button(t('Go back'), { icon: 'memory', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
   // Step is last, so that it keeps its place when other buttons appear or go.
   private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._run, this._stop, this._goBack, this._exportButton, this._first, this._back, this._step);

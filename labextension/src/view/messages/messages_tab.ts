@@ -196,7 +196,7 @@ function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] 
   return [
     h(
       'div', 'tc-row tc-warned', note(t('Outdated: the model wrote this before the results changed.')),
-      askAgainButton(view, turn.turn, true, acts)
+      askAgainButton(view, turn.turn, acts)
     )
   ];
 }
