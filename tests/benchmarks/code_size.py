@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_303,
-    "core + engine + session": 8_564,
+    "core + engine + session": 8_575,
     "tools": 3_746,
     "sources": 5_979,
-    "jupyter": 4_393,
-    "view": 2_207,
+    "jupyter": 4_407,
+    "view": 2_252,
     "models": 2_021,
-    "export": 2_717,
+    "export": 2_718,
     "compare": 1_882,
-    "schemes": 1_506,
+    "schemes": 1_512,
     "teaching + evaluation": 1_997,
     "storage": 978,
     "rules, budgets, origins, previews": 1_609,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_333,
+    "all": 39_410,
     "Python files": 256,
-    "Python tests": 50_736,
-    "TypeScript": 12_026,
+    "Python tests": 50_804,
+    "TypeScript": 12_024,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

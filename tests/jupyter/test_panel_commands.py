@@ -331,7 +331,7 @@ def test_a_call_of_a_tool_that_does_not_exist_runs_the_one_that_was_meant() -> N
     edited = apply_command(session, parse_command({**wish, "arguments": {"egg": "Egg#1"}})).run()
     row = next(row for row in told(edited) if row.call == "call_1" and not row.branch)
     assert (row.tool, row.asked_tool, row.result, row.edited) == ("weigh", "wiegh", "50", True)
-    assert [*edited.branch_names] == ["main", "weigh (call 1)"]
+    assert [*edited.branch_names] == ["main", "weigh, no unit (call 1)"]
     with pytest.raises(CallError, match="egg: Choose an egg"):
         apply_command(session, parse_command({**wish, "arguments": {}}))
 
