@@ -101,12 +101,13 @@ def _of_call(event: Event, call: CallRecord, before: Mapping[str, object], older
     match event:
         case Decided(round=number) if number:
             name, change = "another response", t("another response to %1", call.tool)
-        case Decided(decision="edit"):
+        case Decided(decision="edit", tool=tool):
             changed = _changes(call.asked, before)
-            parts = [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]
+            parts = [tool] * bool(tool) + [f"{key}={_short(now, VALUE)}" for key, now, _ in changed]
             gone = [key for key in before if key not in call.asked]
             parts += [f"no {key}" for key in gone]
-            texts = [_instead(changed), *(t("no %1", key) for key in gone)]
+            other = t("in place of %1", call.call.tool) if tool else ""
+            texts = [other, _instead(changed), *(t("no %1", key) for key in gone)]
             what = joined(", ", filter(None, texts)) or t("edited")
             name = _short(", ".join(parts) or "edit", CHANGES)
             change = t("%1: %2", call.tool, what)

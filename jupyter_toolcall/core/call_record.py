@@ -207,8 +207,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     @property
     def tool(self) -> str:
-        """The name of its tool."""
-        return self.asked_call.call.tool
+        """The name of its tool: the model's, or the one that a person chose in its place."""
+        return (self.decided is not None and self.decided.tool) or self.asked_call.call.tool
 
     @property
     def step(self) -> int:

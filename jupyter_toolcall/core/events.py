@@ -290,6 +290,8 @@ class Decided(Part, frozen=True):
     inputs: tuple[Made, ...] = ()
     """The objects that the arguments of an edit name and that begin with it: the person gave their
     values. Each has its name."""
+    tool: str = ""
+    """The tool that an edit runs, where that is not the call's own."""
 
     data_fields = ("arguments",)
 

@@ -40,6 +40,8 @@ class CallIndex:
     """The last verified outcome of calls that ran, by id and approval digest."""
     verified_digests: set[str] = field(default_factory=set)
     """The digests of the values that verified entries name."""
+    failed: set[tuple[str, str]] = field(default_factory=set)
+    """The calls that failed on some branch, by reply and call."""
     _read: int = 0
     _acted_on: set[str] = field(default_factory=set)
     """The decisions after which a call has started, by entry."""
@@ -92,6 +94,8 @@ class CallIndex:
             self.verified_digests.update(result_digests(call))
         if not isinstance(entry.event, Finished):
             return
+        if call.status == "failed":
+            self.failed.add((call.asked_call.reply, call_id))
         # An entry that a person vouches for is read a second time. What ran again took its time.
         first = self._first.setdefault(_inputs(call, state), entry.id)
         if first != entry.id and "ms" not in entry.meta:

@@ -55,6 +55,7 @@ def decision_event(
     result: object = None,
     reason: str = "",
     approval_digest: str | None = None,
+    tool: str = "",
 ) -> Decided:
     """Return the event of a decision; `approval_digest` is that of the call as it was shown.
 
@@ -62,7 +63,7 @@ def decision_event(
     call does not wait, or has changed since it was shown; CallError where it could not run with
     these arguments; UsageError for an unknown decision.
     """
-    demand_decision(decision, arguments, result, reason)
+    demand_decision(decision, arguments, result, reason, tool)
     state = cursor.state
     call = _waiting(cursor, call_id, state)
     _demand_as_shown(cursor, call, state, approval_digest)
@@ -70,7 +71,7 @@ def decision_event(
         if decision != "approve" and may_resume(cursor, call):
             raise NotYourTurn(f"you responded to call {call.id} already: run() goes on with it")
         return response_event(call, decision, result, reason)
-    event = decided_event(cursor, call, decision, arguments, result, reason)
+    event = decided_event(cursor, call, decision, arguments, result, reason, tool)
     if decision in ("reject", "answer"):
         return event
     ready, _ = cursor.prepared(call.with_decision(event, verified=True), state)
@@ -114,7 +115,9 @@ def question_about(cursor: Cursor, call_id: str) -> Ask | None:
     return allowed if isinstance(allowed, Ask) else None
 
 
-def demand_decision(decision: str, arguments: object, result: object, reason: object) -> None:
+def demand_decision(
+    decision: str, arguments: object, result: object, reason: object, tool: str = ""
+) -> None:
     """Raise UsageError for a word that is no decision, and for what a decision does not take.
 
     Nothing is passed over: who gives a reason and forgets "reject" must not approve the call.
@@ -126,7 +129,7 @@ def demand_decision(decision: str, arguments: object, result: object, reason: ob
             f"{decision!r} is no decision; there are {names}.{nearest(decision, DECISIONS)}"
         )
     parts = {"arguments": arguments is not None, "result": result is not None}
-    parts["reason"] = reason != ""
+    parts |= {"reason": reason != "", "tool": tool != ""}
     for name, taken_by in _TAKEN_BY.items():
         if parts[name] and decision not in taken_by:
             others = " or ".join(map(repr, taken_by))
@@ -135,6 +138,7 @@ def demand_decision(decision: str, arguments: object, result: object, reason: ob
 
 _TAKEN_BY = {
     "arguments": ("edit",),
+    "tool": ("edit",),
     "result": ("answer",),
     "reason": ("reject", "edit", "answer"),
 }
@@ -176,13 +180,14 @@ def decided_event(
     arguments: Mapping[str, object] | None,
     result: object,
     reason: str,
+    tool: str = "",
 ) -> Decided:
     """Return a decision on a call as an event, without its approval digest."""
     match decision:
         case "edit":
             if arguments is None:
                 raise UsageError('an edit needs the arguments to run: arguments={"shape": ...}')
-            return edit_event(cursor, call, arguments, reason)
+            return edit_event(cursor, call, arguments, reason, tool)
         case "approve":
             return replace(call.approval(""), reason=reason)
         case "answer":
@@ -191,23 +196,30 @@ def decided_event(
 
 
 def edit_event(
-    cursor: Cursor, call: CallRecord, arguments: Mapping[str, object], reason: str
+    cursor: Cursor,
+    call: CallRecord,
+    arguments: Mapping[str, object],
+    reason: str,
+    tool_name: str = "",
 ) -> Decided:
-    """Return the decision that a call runs with a person's arguments in place of all its own.
+    """Return the decision that a call runs with a person's arguments in place of all its own, and
+    with another tool where one is named.
 
     A live value in them is named. Of a function, an argument that the call has and the person
     leaves out is recorded as its default: that is what runs. Raises CallError for arguments that
     are not JSON.
     """
-    objects, tool = LiveObjects(cursor), cursor.tool_named(call.tool)
+    tool_name = tool_name or call.tool
+    objects, tool = LiveObjects(cursor), cursor.tool_named(tool_name)
     plain = plain_arguments(arguments, objects)
     if tool is not None and tool.origin is not None:
         recorded = (cursor.recorded_state() or cursor.state).calls.get(call.id, call)
         defaults, left_out = default_arguments(tool), recorded.recorded_arguments.keys() - plain
         plain |= {name: default for name, default in defaults.items() if name in left_out}
     marked, keys = _marked(cursor, call, plain)
-    inputs = objects.inputs(plain)
-    return Decided(call.id, "edit", "", marked, reason=reason, secrets=keys, inputs=inputs)
+    event = Decided(call.id, "edit", "", marked, reason=reason, secrets=keys)
+    other = "" if tool_name == call.call.tool else tool_name
+    return replace(event, inputs=objects.inputs(plain), tool=other)
 
 
 def _marked(

@@ -94,7 +94,7 @@ def edit_cursor(
     call = replaying.state.call(call_id)
     has_arguments = recorded_call.started or recorded_call.edited
     before = recorded_call.arguments if has_arguments else replaying.arguments_to_run(call)
-    edited = edit_event(replaying, call, {**before, **arguments}, reason)
+    edited = edit_event(replaying, call, {**before, **arguments}, reason, recorded_call.tool)
     return decide_then_replay(replaying, edited)
 
 
@@ -105,16 +105,17 @@ def decide_anew(
     arguments: Mapping[str, object] | None = None,
     result: object = None,
     reason: str = "",
+    tool: str = "",
 ) -> Cursor:
     """Return a cursor that replays this branch with another decision on one call.
 
     The decision must be one that the call could have got when it was asked for. Raises UsageError
     for an unknown decision, CallError for arguments that do not fit.
     """
-    demand_decision(decision, arguments, result, reason)
+    demand_decision(decision, arguments, result, reason, tool)
     replaying = replay_cursor(cursor, call_id)
     call = replaying.state.call(call_id)
-    event = decided_event(replaying, call, decision, arguments, result, reason)
+    event = decided_event(replaying, call, decision, arguments, result, reason, tool)
     return decide_then_replay(replaying, event)
 
 

@@ -7,7 +7,7 @@ not hold any more, the person is asked again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.call_record import CallRecord
 from ..core.errors import Absent, CallError
@@ -142,36 +142,26 @@ def last_step_text(cursor: Cursor) -> str:
     return t("Replay, on a new branch: call %1 differs from the recorded one.", before.step)
 
 
-class NextStep(NamedTuple):
-    """What the next step of a replay does with its next call, and why; "" without one."""
-
-    text: str = ""
-    repeats: bool = False
-    """It repeats the recorded result: the tool does not run."""
-
-
-def next_step(cursor: Cursor) -> NextStep:
-    """Return what the next step of a replay does."""
+def next_step_text(cursor: Cursor) -> str:
+    """Return what the next step of a replay does with its next call, and why; "" without one."""
     state, context, queue = cursor.state, cursor.context, cursor.replay_queue
     entry, recorded_state = queue.next(state.open), cursor.recorded_state()
     if entry is None or recorded_state is None or not state.open:
-        return NextStep()
+        return ""
     call = as_repeated(cursor, state.calls[state.open[0]])
     recorded, ready = recorded_state.calls.get(call.id), cursor.runnable(call, state)
     if recorded is None or (recorded.started is None and not recorded.is_over):
-        return NextStep()
+        return ""
     cached = context.values.cached_outcome(ready) if ready and not cursor.fresh else None
     if recorded.started is None or cached is not None:
-        text = t("The next step repeats call %1 (%2): its tool does not run.", call.step, call.tool)
-        return NextStep(text, repeats=True)
+        return t("The next step repeats call %1 (%2): its tool does not run.", call.step, call.tool)
     if ready is None:
-        return NextStep()
+        return ""
     change = _change(recorded, entry, context.journal, ready)
     asks = isinstance(permission_of_policy(cursor, call, ready), Ask)
     if asks and not is_decided(cursor, call, ready):
-        asked = t("The next step asks you about call %1 (%2): %3.", call.step, call.tool, change)
-        return NextStep(asked)
-    return NextStep(t("The next step runs call %1 (%2): %3.", call.step, call.tool, change))
+        return t("The next step asks you about call %1 (%2): %3.", call.step, call.tool, change)
+    return t("The next step runs call %1 (%2): %3.", call.step, call.tool, change)
 
 
 def replay_recorded(cursor: Cursor) -> None:

@@ -251,6 +251,7 @@ def edited(call: CallRecord) -> tuple[str, ...]:
         for key in keys
         if asked.get(key, ...) != before.get(key, ...)
     ]
+    parts += [f"tool was {call.call.tool!r:.80}"] * (call.tool != call.call.tool)
     changes = "; ".join(parts) or "as the model asked"
     return (
         visible_text(

@@ -124,6 +124,8 @@ class Edit(Message, ShownCall):
     reason: str = ""
     left_out: tuple[str, ...] = ()
     """The names of those that are left out, so that the tool uses its defaults."""
+    tool: str = ""
+    """Another tool to run, of which `arguments` are all; "" for the call's own."""
 
 
 class Retry(Message, ShownCall):
@@ -424,7 +426,8 @@ def edited_arguments(
     record = session.state.call(edit.call)
     is_open = edit.call in session.state.open
     shown = session.cursor.arguments_to_run(record) if is_open else record.arguments
-    merged = {**shown, **edit.arguments}
+    others = {} if isinstance(edit, Edit) and edit.tool else shown
+    merged = {**others, **edit.arguments}
     kept = {key: merged[key] for key in merged if key not in edit.left_out}
     return shown, plain_arguments(kept)
 
@@ -436,10 +439,13 @@ def _edited(session: Session, edit: Edit) -> Session:
     """
     shown, arguments = edited_arguments(session, edit)
     # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
-    changes = digest("arguments", arguments) != digest("arguments", dict(shown))
-    runs = edit.call in session.state.open or session.state.call(edit.call).status == "failed"
+    record = session.state.call(edit.call)
+    is_same = digest("arguments", arguments) == digest("arguments", dict(shown))
+    changes = not is_same or edit.tool not in ("", record.tool)
+    runs = edit.call in session.state.open or record.status == "failed"
     decision: Decision | None = "edit" if changes else "approve" if runs else None
-    options: dict[str, Any] = {"arguments": arguments, "reason": edit.reason} if changes else {}
+    parts = {"arguments": arguments, "reason": edit.reason, "tool": edit.tool or record.tool}
+    options: dict[str, Any] = parts if changes else {}
     return _decided(session, edit.call, edit.approval_digest, decision, **options)
 
 

@@ -28,7 +28,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import waiting_calls
 from ..engine.person_model import Phase, Written
-from ..engine.replay import advance, last_step_text, next_step
+from ..engine.replay import advance, last_step_text, next_step_text
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
@@ -130,7 +130,9 @@ class PanelController:
     _recorded_head: str = ""
     """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
     _differs: bool = False
-    """Whether the replay or fork that has ended differs from that branch."""
+    """Whether the replay or fork that has ended differs from that branch by itself."""
+    _changes: bool = False
+    """Whether the person edited, rejected or answered a call of it."""
     _retried: tuple[str, Session] | None = None
     """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
@@ -166,9 +168,11 @@ class PanelController:
                 pause = self._pause() if self._paused else self._step(publish=continues)
                 continues = False
                 if pause == "done":
-                    self._differs = self._recorded_head not in ("", self.session.head)
-                    ending = DIFFERS if self._differs else SAME_AGAIN
-                    lines = (self._recorded_head and ending, self._repeated())
+                    is_same = self._recorded_head == self.session.head
+                    # What differs by the person's own decision is no news to them.
+                    self._differs = not (self._changes or is_same or not self._recorded_head)
+                    ending = SAME_AGAIN if is_same else DIFFERS if self._differs else ""
+                    lines = (ending, self._repeated())
                     # A later edit runs on: it is none of the steps that were taken.
                     self._recorded_head, self.stepping = "", False
                     self.publish("finished", transient=joined("\n", filter(None, lines)))
@@ -293,7 +297,12 @@ class PanelController:
                 if cursor.replay_queue.next() is not None:
                     is_same = cursor.replay_queue.is_repeated(cursor.head)
                     so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
-                    detail = joined(" ", filter(None, (so_far, next_step(cursor).text)))
+                    detail = joined(" ", filter(None, (so_far, next_step_text(cursor))))
+                elif self._recorded_head and isinstance(cursor.next_step, AskModel):
+                    detail = t(
+                        "New branch after call %1. The model continues from here.",
+                        len(cursor.state.order),
+                    )
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)
@@ -414,7 +423,7 @@ class PanelController:
                 self._publish_again()
             case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
                 is_again = isinstance(command, (commands.Replay, commands.Fork))
-                self._recorded_head = self.session.head if is_again else ""
+                self._recorded_head, self._changes = self.session.head if is_again else "", False
                 self.session, self._paused = apply_command(self.session, command), True
                 return True
             case commands.Retry(call):
@@ -436,6 +445,8 @@ class PanelController:
                 self._publish_again()
                 return False
         self.session = apply_command(self.session, command)
+        decides = isinstance(command, (commands.Edit, commands.Reject, commands.Answer))
+        self._changes = self._changes or decides
         self._paused = self._pauses_here()
         return True
 
@@ -499,7 +510,8 @@ class PanelController:
         detail = joined("\n", filter(None, [row.detail, unsaved]))
         holds_kernel = self._waits and phase in ("waiting", "ready")
         row = replace(row, detail=detail, model=self.model, holds_kernel=holds_kernel)
-        row = replace(row, differs=self._differs and transient != "")
+        can_go_back = phase == "ready" and not self._waits and self._recorded_head != ""
+        row = replace(row, differs=self._differs and transient != "", can_go_back=can_go_back)
         self.updates.publish(row, tuple(filter(None, rows)), transient)
 
     def stream(self, text: str) -> None:

@@ -18,14 +18,13 @@ from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
-from ..engine.replay import next_step
 from ..previews.rule_offers import edited_rule, offer_row, offer_rows
 from ..session.session import Session
 from ..view import contract
 from ..view.comparison_rows import UNASKED, Sides, change_row, compared_with, shown_comparisons
 from ..view.contract_rows import SessionRow
 from ..view.decision_rows import budget_row, rule_rows, undo_row
-from ..view.object_rows import BranchView, draw_previews, ending, full_preview
+from ..view.object_rows import BranchView, draw_previews, ending, full_preview, repair_row
 from ..view.view_rows import ViewRows, Window, saved_rows
 from . import panel_commands as commands
 
@@ -233,10 +232,10 @@ def session_row(
         says=status or STATUS[phase],
         detail=context.hide(detail),
         ending=ending(state) if phase == "finished" else (),
+        repair=repair_row(branch_view) if phase == "finished" else None,
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
         next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
-        repeats=phase == "ready" and next_step(cursor).repeats,
         # An edit in a replay leaves the calls after it to be repeated, which are of another branch.
         recorded_calls=max((len(state_at(context.journal, e).order) for e in recorded), default=0),
         text=text,

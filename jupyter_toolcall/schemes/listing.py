@@ -7,7 +7,7 @@ same words: a prompt cache lives by that.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -16,7 +16,7 @@ from ..core.call_record import CallRecord, is_bare_list
 from ..core.digests import readable_json
 from ..core.events import Made, Many
 from ..core.state import NAME, State
-from ..core.text import nearest, shortened_text
+from ..core.text import nearest_name, shortened_text
 from ..tools.object_types import receiver_types
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
@@ -106,20 +106,29 @@ def section(title: str, lines: Sequence[str]) -> list[str]:
     return [title, *lines] if lines else []
 
 
-def no_tool(name: str, existing: Iterable[str], toolbox: Toolbox) -> str:
-    """Return what a model is told of a tool that does not exist: the nearest, or the type's.
+def nearest_tool(name: str, names: Collection[str], toolbox: Toolbox) -> str:
+    """Return the tool that is meant by one that does not exist; "" where no name is near.
 
     Where no name is almost the same, the only tool that the words of the name describe is meant.
     """
-    names, group = list(existing), name.partition("_")[0]
-    is_slip, words = bool(get_close_matches(name, names, 1, ALIKE)), _words(name)
+    words = _words(name)
     about = {t.name: _words(f"{t.name} {t.description[:ABOUT]}") for t in toolbox}
     described = [tool for tool in about if words and words <= about[tool]]
-    is_described = len(described) == 1 and not is_slip
-    hint = f" Did you mean {described[0]}?" if is_described else nearest(name, names)
-    text = f"There is no tool {name!r}.{hint}"
+    if len(described) == 1 and not _is_slip(name, names):
+        return described[0]
+    return nearest_name(name, names)
+
+
+def _is_slip(name: str, names: Collection[str]) -> bool:
+    return bool(get_close_matches(name, names, 1, ALIKE))
+
+
+def no_tool(name: str, names: Collection[str], toolbox: Toolbox) -> str:
+    """Return what a model is told of a tool that does not exist: the nearest, or the type's."""
+    group, meant = name.partition("_")[0], nearest_tool(name, names, toolbox)
+    text = f"There is no tool {name!r}." + (f" Did you mean {meant}?" if meant else "")
     functions = [tool.name for tool in toolbox if group and tool.group == group]
-    if is_slip or not 0 < len(functions) <= FEW:
+    if _is_slip(name, names) or not 0 < len(functions) <= FEW:
         return text
     return f"{text} {group} has: {', '.join(functions)}."
 

@@ -187,8 +187,13 @@ def asked_by_client(tool: Tool) -> Tool:
 
 def unknown_tool(name: str, toolbox: Toolbox, offer: Offer) -> CallError:
     """Return the error for a model that called a tool which does not exist."""
-    text = listing.no_tool(name, [tool.name for tool in (*offer.own, *toolbox)], toolbox)
+    text = listing.no_tool(name, tool_names(toolbox, offer), toolbox)
     return CallError(f"{text[:1].lower()}{text[1:]}")
+
+
+def tool_names(toolbox: Toolbox, offer: Offer) -> list[str]:
+    """Return the names of all tools: those of the scheme itself, and of the toolbox."""
+    return [tool.name for tool in (*offer.own, *toolbox)]
 
 
 # -- results -------------------------------------------------------------------------------------

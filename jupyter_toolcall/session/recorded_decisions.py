@@ -253,7 +253,7 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     call, asked = session.state.calls.get(event.call_id), decision.call
     if call is None or asked is None:
         return None
-    if (call.tool, call.call.arguments) != (asked.tool, asked.arguments):
+    if (call.call.tool, call.call.arguments) != (asked.tool, asked.arguments):
         return None
     if event.round and (call.open_round is None or len(call.rounds) != event.round):
         return None
@@ -261,7 +261,7 @@ def _decide(session: Session, event: Decided, decision: RecordedDecision) -> Ses
     if event.inputs or not isinstance(event.result, Data | None):
         raise ToolcallError("an object that a person gave is in no notebook")
     if event.decision == "edit":
-        options["arguments"] = event.arguments
+        options |= {"arguments": event.arguments, "tool": event.tool}
     if isinstance(event.result, Data):
         options["result"] = event.result.data
     if event.call_id not in session.state.open:

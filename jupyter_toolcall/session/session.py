@@ -252,6 +252,7 @@ class Session:
         reason: str = "",
         approval_digest: str | None = None,
         bound: str | None = None,
+        tool: str = "",
     ) -> Self:
         """Decide on a call that waits, and record the decision; `run` continues.
 
@@ -265,6 +266,7 @@ class Session:
             reason: Why a call is rejected; the model reads it.
             approval_digest: The approval digest of the call as it was shown, if it was.
             bound: The same, by its older name.
+            tool: Another tool for an edited call.
 
         Raises:
             NotYourTurn: The call does not wait, or has changed since it was shown.
@@ -274,7 +276,7 @@ class Session:
         self.cursor.refresh()
         shown = approval_digest if bound is None else bound
         event = decisions.decision_event(
-            self.cursor, self._own_id(call_id), decision, arguments, result, reason, shown
+            self.cursor, self._own_id(call_id), decision, arguments, result, reason, shown, tool
         )
         decisions.record_decisions(self.cursor, event)
         return self
@@ -384,6 +386,7 @@ class Session:
         arguments: Mapping[str, object] | None = None,
         result: object = None,
         reason: str = "",
+        tool: str = "",
     ) -> Self:
         """Return a session that replays this one with another decision on one call.
 
@@ -395,6 +398,7 @@ class Session:
             arguments: All arguments of an edited call, by name; objects as for `edit`.
             result: What an answer returns: data, or objects by their names or values.
             reason: Why a call is rejected; the model reads it.
+            tool: Another tool for an edited call, such as one whose own tool does not exist.
 
         Raises:
             CallError: The call cannot run with these arguments.
@@ -402,7 +406,8 @@ class Session:
         """
         self.cursor.refresh()
         call = id_of(call_id)
-        return self.at(forks.decide_anew(self.cursor, call, decision, arguments, result, reason))
+        anew = forks.decide_anew(self.cursor, call, decision, arguments, result, reason, tool)
+        return self.at(anew)
 
     def verify(self) -> verification.Verification:
         """Run all calls of this branch again, and compare the results with those that are recorded.

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..compare.alignment import change, interruption_text
-from ..compare.differences import CHANGED, in_a_line
+from ..compare.differences import CHANGED, Same, in_a_line
 from ..core.call_record import SAVE, CallRecord, is_bare_list, objects_of
 from ..core.digests import readable_json
 from ..core.errors import Absent, CallError
@@ -27,6 +27,8 @@ from ..engine.input_rounds import round_digest
 from ..engine.permission import Ask, may_resume, permission_of_policy
 from ..engine.replay import as_repeated, following_approvals, is_decided, reapproval_reason
 from ..engine.session_values import PreparedCall
+from ..schemes.listing import nearest_tool
+from ..schemes.scheme import tool_names
 from ..schemes.select import SELECT
 from ..tools.object_references import fits_in, references
 from ..tools.plain_data import cut
@@ -158,6 +160,8 @@ def _call_row(
         result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
         error=error,
         wrong=_wrong_arguments(view, call, end),
+        asked_tool=call.call.tool if call.call.tool != call.tool else "",
+        suggested_tool=_suggested_tool(cursor, call) if tool is None else None,
         reason=call.reason,
         by_rule=rule_of(call),
         why=asked_reason(view, call),
@@ -218,6 +222,13 @@ def _wrong_arguments(view: BranchView, call: CallRecord, end: CallEnd | None) ->
     return {}
 
 
+def _suggested_tool(cursor: Cursor, call: CallRecord) -> str | None:
+    if call.status != "failed":
+        return None
+    toolbox = cursor.context.toolbox
+    return nearest_tool(call.tool, tool_names(toolbox, cursor.offer), toolbox)
+
+
 def _outcome_texts(call: CallRecord) -> tuple[str, str]:
     """Return the plain result of a call and its error as texts, "" for what there is not."""
     match call.outcome:
@@ -243,8 +254,9 @@ def _with_change(
     if context.values.remote(before) or context.values.remote(result):
         # Nobody has asked for them yet.
         return replace(row, change=t("not compared: on the cluster"))
-    line = in_a_line(change(before, result, context), CHANGED)
-    return replace(row, before=view.object_key(before.producer), change=shortened_text(line, LINE))
+    difference, key = change(before, result, context), view.object_key(before.producer)
+    line = shortened_text(in_a_line(difference, CHANGED), LINE)
+    return replace(row, before=key, change=line, changes_nothing=isinstance(difference, Same))
 
 
 def _with_decision(

@@ -187,6 +187,13 @@ class CallRow(Row):
     """The name of the rule of the person that decided on it."""
     wrong: Mapping[str, Text] = field(default_factory=dict)
     """Of a call that failed its check: what is wrong with its arguments, by name."""
+    asked_tool: str = ""
+    """The tool that the model asked for, where a person chose another one."""
+    suggested_tool: str | None = None
+    """Of a call that failed since its tool does not exist: the one that is meant, "" where none
+    is near."""
+    changes_nothing: bool = False
+    """Its object has the content of the one before."""
     who: str = ""
     """The name of the person who decided on it."""
 
@@ -253,6 +260,23 @@ class TurnRow(Row):
 # -- the session -------------------------------------------------------------------------------
 
 
+class RepairRow(Row):
+    """A call that made an object where it had failed on another branch."""
+
+    call: str
+    """The id of its row."""
+    object: str
+    """The name of its object."""
+    is_unused: bool = False
+    """No call takes the object, and it is no output."""
+    ask_turn: int = 0
+    """Then the turn after it, whose reply the model may give again; 0 where there is none."""
+    save: str = ""
+    """The id of the row of the `save` after it that took an older object of the same type."""
+    output: str = ""
+    """The name of the output that this older object is saved as."""
+
+
 class SessionRow(Row):
     """The session itself. There is one, with id `session`."""
 
@@ -280,10 +304,12 @@ class SessionRow(Row):
     """The ids of the call rows that wait for a decision, first the one to decide now."""
     next_call: str = ""
     """The id of the call row with which the next step begins; "" while it runs or waits."""
-    repeats: bool = False
-    """The next step repeats a recorded result: no tool runs."""
+    can_go_back: bool = False
+    """A replay or a fork is paused: to stop it goes back to where it began."""
     recorded_calls: int = 0
     """How many calls the branch has that is replayed, the longest of several; 0 where none is."""
+    repair: RepairRow | None = None
+    """After the end: the last call of the shown branch that was repaired."""
     differs: bool = False
     """The replay or fork that has just ended differs from the recorded branch."""
     text: str = ""

@@ -17,12 +17,14 @@ from ..core.errors import Absent
 from ..core.events import Made, Producer, Uses
 from ..core.interface_text import joined, t, tn
 from ..core.journal_entries import Entry
+from ..core.recorded_calls import CallIndex
+from ..core.recorded_data import replace
 from ..core.state import State
 from ..engine.cursor import Cursor
 from ..engine.outdated import Reasons
 from ..schemes.select import SELECT
 from ..tools.tool import parameters_schema
-from .contract_rows import ObjectRow, Preview, ToolRow
+from .contract_rows import ObjectRow, Preview, RepairRow, ToolRow
 from .previews import LARGE, SMALL, Room, preview
 
 SHORT, LONG, WHOLE, CHOICES = 80, 2_000, 20_000, 40
@@ -200,6 +202,31 @@ def ending(state: State) -> tuple[str, ...]:
     if len(unchanged) == 1:
         return count, t("saved %1: an input, unchanged; %2 failed before", listed, calls)
     return count, t("saved %1: inputs, unchanged; %2 failed before", listed, calls)
+
+
+def repair_row(view: BranchView) -> RepairRow | None:
+    """Return the last call of a branch that made an object where it had failed on another branch;
+    None without one."""
+    state, calls = view.state, [*view.state.all_calls()]
+    failed = CallIndex.of(view.cursor.context.journal).failed
+    repaired = (c for c in reversed(calls) if c.produced and (c.asked_call.reply, c.id) in failed)
+    if (call := next(repaired, None)) is None:
+        return None
+    repaired_object = call.produced[0]
+    name, outputs = state.name_of(repaired_object), [*map(str, state.outputs.values())]
+    takes = {producer for other in calls for producer in other.uses.values()}
+    is_unused = repaired_object.producer not in takes and name not in outputs
+    turn = call.turn + 1 if is_unused and call.turn < state.turns else 0
+    row = RepairRow(view.call_key(call), name, is_unused, turn)
+    saves = (c for c in reversed(calls) if c.tool == SAVE and c.status == "succeeded")
+    if not outputs or (save := next(saves, None)) is None or save.step < call.step:
+        return row
+    for output, older in save.arguments.items():
+        ref = state.objects.get(older) if isinstance(older, str) else None
+        maker = state.calls.get(ref.producer.call) if ref is not None else None
+        if ref and ref.kind == repaired_object.kind and (maker is None or maker.step < call.step):
+            return replace(row, save=view.call_key(save), output=output)
+    return row
 
 
 def tool_row(cursor: Cursor, name: str, offered: bool = False) -> ToolRow | None:

@@ -213,7 +213,8 @@ class ViewRows:
         box = view.cursor.context.toolbox
         # The server of a tool may have changed it since its row was sent.
         kept = {name for name in stored["tools"] if name not in box or not box[name].server}
-        tools = {c.tool: False for c in calls if c.tool not in kept} | dict.fromkeys(offered, True)
+        called = [*(c.tool for c in calls), *(row.suggested_tool or row.tool for row in new.calls)]
+        tools = {n: False for n in called if n not in kept} | dict.fromkeys(offered, True)
         messages, turns = conversation_rows(view.cursor, entries)
         totals = branch_totals(view.cursor, view.cursor.head)
         session = replace(session, turn=view.state.turns, by_rules=totals.by_rules, **used(totals))

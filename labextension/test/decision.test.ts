@@ -216,7 +216,7 @@ test('wrong arguments are edited, no fix of the tool is offered, and the form op
 });
 
 test('a call that is looked back at is edited as it is now, with the calls after it', async () => {
-  for (const session of [{ phase: 'finished' }, { phase: 'ready', detail: 'Nothing ran.', recorded_calls: 5, repeats: true }] as const) {
+  for (const session of [{ phase: 'finished' }, { phase: 'ready', detail: 'Nothing ran.', recorded_calls: 5 }] as const) {
     const it = await page();
     const rows = chain(3);
     const calls = (rows.calls ?? []).map(call => ({ ...call, arguments: { note: 'a' } }));
@@ -235,6 +235,27 @@ test('a call that is looked back at is edited as it is now, with the calls after
   }
 });
 
+test('a call of a tool that does not exist opens the form of the one that was meant, with the arguments that fit', async () => {
+  const it = await page();
+  const failed = called(2, { tool: 'pell', status: 'failed', object: '', arguments: { depth: 2, hot: 1 }, suggested_tool: 'peel' });
+  const unknown = called(3, { tool: 'xyz', status: 'failed', object: '', turn: 3, suggested_tool: '' });
+  const tools = [{ id: 'peel', order: ['depth'], parameters: { properties: { depth: { type: 'integer' } }, required: ['depth'] } }];
+  it.view.update(whole({ ...chain(1), calls: [called(1), failed, unknown], tools, session: [{ phase: 'finished' }] }));
+  const offered = (): string[] => it.all('.tc-act button').map(one => one.textContent);
+  it.all('[aria-label=Steps] button')[1]?.click();
+  assert.deepEqual(offered(), ['Use peel', 'Replay from here', 'Fork from here', 'Ask the model from here']);
+  it.click('Use peel');
+  assert.deepEqual(it.all('.tc-dialog .tc-label').map(one => one.textContent), ['depth', 'Reason']);
+  assert.match(it.one('.tc-dialog .tc-note').textContent, /Runs on a new branch: peel\(depth=2\)/);
+  it.one('.tc-dialog form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+  assert.deepEqual(it.sent.at(-1), {
+    type: 'edit', call: 'c2', approval_digest: '', tool: 'peel', arguments: { depth: 2 }, left_out: [], reason: ''
+  });
+  it.view.update(delta(1, {}));
+  it.all('[aria-label=Steps] button')[2]?.click();
+  assert.deepEqual(offered(), ['Replay from here', 'Fork from here', 'Ask the model from here']);
+});
+
 test('what an edited call made is shown, and saved in place of an older object with one press where the call had failed', async () => {
   const it = await page();
   const rows = chain(1);
@@ -247,14 +268,20 @@ test('what an edited call made is shown, and saved in place of an older object w
   it.one('.tc-dialog form').dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
   const branches = [{ id: 'b1', name: 'main' }, { id: 'b2', name: 'edit', current: true }];
   const calls = [called(1), called(2, { edited: true }), save, { ...failed, id: 'b1 call2', branch: 'b1' }];
-  it.view.update(whole({ ...rows, calls, session, branches, objects: [...(rows.objects ?? []), made('p2', 2)] }));
+  const repair = { call: called(2).id, object: 'Potato#3', is_unused: true, ask_turn: 3, save: save.id, output: 'clean' };
+  it.view.update(whole({ ...rows, calls, session: [{ ...session[0], repair }], branches, objects: [...(rows.objects ?? []), made('p2', 2)] }));
   assert.equal(it.one('.tc-card h3').textContent, 'Potato#3');
+  assert.match(it.one('.tc-act').textContent, /^Nothing uses Potato#3 yet\.Save Potato#3 as clean/);
+  it.click('Ask the model from here');
+  assert.deepEqual(it.sent.at(-1), { type: 'ask', turn: 3 });
+  it.view.update(delta(1, {}));
+  it.all('[aria-label=Steps] button')[1]?.click();
   it.click('Save Potato#3 as clean');
   assert.deepEqual(it.sent.at(-1), { type: 'edit', call: 'c3', approval_digest: 'd3', arguments: { clean: 'Potato#3' } });
   it.all('[aria-label=Steps] button')[2]?.click();
   assert.equal(it.buttons('Save Potato#3 as clean').length, 1);
   const saved = { ...save, arguments: { clean: 'Potato#3' }, uses: [{ parameter: 'clean', object: 'p2' }] };
-  it.view.update(delta(1, { calls: [saved] }));
+  it.view.update(delta(2, { calls: [saved], session }));
   assert.equal(it.buttons('Save Potato#3 as clean').length, 0);
 });
 
@@ -324,35 +351,29 @@ test('in a step the values of arguments stand apart from their names, in quotes 
   assert.deepEqual([...what.querySelectorAll('.v')].map(one => one.textContent), ['"Anna Müller"', 'median', '""', '3', 'Potato#1']);
 });
 
-test('what the next step of a fork or a replay does stands above the tabs, with buttons that say so and keep their place while a step runs', async () => {
+test('what the next step of a replay does stands above the tabs, also while it runs; the buttons of the head take it, or go back', async () => {
   const it = await page();
   it.view.update(whole(chain(3)));
-  it.click('Fork from here');
-  it.view.update(delta(1, { session: [{ phase: 'ready', says: 'Ready for the next step' }] }));
   const bar = (): string => it.all('.tc-page > .tc-bar:not([hidden])').map(one => one.textContent).join();
-  assert.equal(bar(), 'New branch after call 3. The model continues from here.Run the next stepRun to the endGo back');
-  it.click('Run to the end');
-  assert.deepEqual(it.sent.at(-1), { type: 'run' });
-  it.view.update(delta(2, { session: [{ phase: 'finished', says: 'Finished' }] }));
-  assert.equal(bar(), '');
+  const shown = (): string[] => it.all('.tc-drive button:not([hidden])').map(one => one.textContent);
   it.click('Replay from here');
-  const replay = { phase: 'ready', says: 'Ready for the next step', detail: 'Nothing ran.', recorded_calls: 8 } as const;
-  it.view.update(delta(3, { session: [{ ...replay, repeats: true }] }));
-  const repeats = 'Nothing ran.Repeat the next callRepeat the restGo back';
-  assert.deepEqual([bar(), it.one('.tc-meta').textContent], [repeats, 'call 3 of 8']);
+  const replay = { phase: 'ready', says: 'Ready for the next step', detail: 'Nothing ran.', recorded_calls: 8, can_go_back: true } as const;
+  it.view.update(delta(1, { session: [replay] }));
+  assert.deepEqual([bar(), it.one('.tc-meta').textContent], ['Nothing ran.', 'call 3 of 8']);
+  assert.deepEqual(shown(), ['Run', 'Go back', 'Step back', 'Step']);
   it.click('Step back');
   // What is said of the next step is not said of the call that is looked back at.
   assert.equal(bar(), '');
   it.click('Back to now');
-  assert.equal(bar(), repeats);
-  it.click('Repeat the next call');
-  it.view.update(delta(4, { session: [{ phase: 'running', says: 'Running', recorded_calls: 8 }] }));
-  assert.deepEqual([bar(), it.buttons('Repeat the next call')[0]?.disabled], [repeats, true]);
-  it.view.update(delta(5, { session: [replay] }));
-  assert.equal(bar(), 'Nothing ran.Run the next stepRun to the endGo back');
-  it.view.update(delta(6, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
+  it.click('Step');
+  it.view.update(delta(2, { session: [{ phase: 'running', says: 'Running', recorded_calls: 8 }] }));
+  assert.equal(bar(), 'Nothing ran.');
+  it.view.update(delta(3, { session: [replay] }));
+  it.click('Go back');
+  assert.deepEqual(it.sent.map(({ type }) => type), ['replay', 'step', 'stop']);
+  it.view.update(delta(4, { session: [{ phase: 'finished', says: 'Finished', detail: 'Replayed: everything came out as it was recorded.' }] }));
   assert.equal(bar(), 'Replayed: everything came out as it was recorded.');
-  it.view.update(delta(7, { session: [{ phase: 'finished', says: 'Finished', detail: 'It differs.', differs: true }] }));
+  it.view.update(delta(5, { session: [{ phase: 'finished', says: 'Finished', detail: 'It differs.', differs: true }] }));
   it.click('Compare shows where.');
   assert.equal(it.one('[role=tab][aria-selected=true]').textContent, 'Compare');
 });
@@ -360,9 +381,8 @@ test('what the next step of a fork or a replay does stands above the tabs, with 
 test('of a step that changed nothing, that stands beside its time', async () => {
   const it = await page();
   const rows = chain(2);
-  const objects = (rows.objects ?? []).map(one => ({ ...one, content: one.id === 'p0' ? 'a' : 'b' }));
-  const calls = (rows.calls ?? []).map(call => ({ ...call, before: `p${call.step - 1}`, change: call.step === 1 ? 'clean: yes' : 'changed nothing', ms: 23 }));
-  it.view.update(whole({ ...rows, calls, objects }));
+  const calls = (rows.calls ?? []).map(call => ({ ...call, ms: 23, ...(call.step === 1 ? { change: 'clean: yes' } : { change: 'changed nothing', changes_nothing: true }) }));
+  it.view.update(whole({ ...rows, calls }));
   const texts = (part: string): string[] => it.all(`[aria-label=Steps] li .${part}`).map(one => one.textContent);
   assert.deepEqual([texts('end'), texts('change')], [['23 ms', 'changed nothing, 23 ms'], ['clean: yes']]);
 });

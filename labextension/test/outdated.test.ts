@@ -7,7 +7,7 @@ import type { Rows } from './sent';
 const WARNING = { kind: 'asked before a change', text: 'The model asked for this before the results changed.', action: 'Ask it again.' } as const;
 const STALE = `${WARNING.text} ${WARNING.action}`;
 
-/** A chain of three: the first outdated, the last asked for by a reply that may be stale. */
+/** A chain of three: the first outdated, the last asked for by an outdated reply. */
 function changed(): Rows {
   const why = 'its tool <b>Potato_do1</b> was changed';
   const rows = chain(3);
@@ -40,7 +40,7 @@ test('a step that is outdated says so, and its card says why', async () => {
   assert.equal(all('.tc-card b').some(b => b.textContent === 'Potato_do1'), false);
 });
 
-test('the model can be asked again in place of a reply that may be stale, from its call or its turn', async () => {
+test('the model can be asked again in place of an outdated reply, from its call or its turn', async () => {
   const { view, sent, click, one, buttons } = await page();
   view.update(whole(changed()));
   assert.ok(one('.tc-card').textContent.includes(STALE));
@@ -54,7 +54,7 @@ test('the model can be asked again in place of a reply that may be stale, from i
   assert.equal(buttons('Ask the model from here').length, 0);
 });
 
-test('a saved session marks what may be stale, and asks nobody', async () => {
+test('a saved session marks what is outdated, and asks nobody', async () => {
   const { view, all, click, buttons } = await page(false);
   view.update(whole(changed(), false));
   assert.equal(buttons('Ask the model from here').length, 0);

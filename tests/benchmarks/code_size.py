@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_311,
-    "core + engine + session": 8_579,
+    "core + engine + session": 8_594,
     "tools": 3_754,
     "sources": 5_997,
-    "jupyter": 4_396,
-    "view": 2_208,
+    "jupyter": 4_410,
+    "view": 2_253,
     "models": 2_020,
-    "export": 2_719,
+    "export": 2_720,
     "compare": 1_887,
-    "schemes": 1_505,
+    "schemes": 1_511,
     "teaching + evaluation": 1_998,
     "storage": 979,
     "rules, budgets, origins, previews": 1_610,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_394,
+    "all": 39_475,
     "Python files": 256,
-    "Python tests": 50_739,
-    "TypeScript": 12_026,
+    "Python tests": 50_807,
+    "TypeScript": 12_024,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

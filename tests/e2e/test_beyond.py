@@ -90,7 +90,7 @@ def test_a_tool_that_was_changed_is_told_and_its_steps_are_marked_until_they_run
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
+def test_the_model_is_asked_again_in_place_of_an_outdated_reply(
     page: Page, lab: rig.Place, theme: str
 ) -> None:
     opens = OPEN.replace("flat", "flat --approve all")
@@ -108,7 +108,7 @@ def test_the_model_is_asked_again_in_place_of_a_reply_that_may_be_stale(
     expect_step(view, 2, "7")
     messages = open_tab(view, "Messages")
     messages.get_by_role("button", name="Turn 3").click()
-    expect(messages).to_contain_text("May be stale")
+    expect(messages).to_contain_text("Outdated: the model wrote this")
     rig.screenshot(page, f"stale_{theme}")
     press(messages, "Ask the model from here")
     expect(messages.get_by_role("button", name="Ask the model from here")).to_have_count(0)

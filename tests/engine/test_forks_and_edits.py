@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.core.errors import CallError, NotYourTurn
+from jupyter_toolcall.core.errors import CallError, NotYourTurn, UsageError
 from jupyter_toolcall.models import Reply, Request
 from tests.example_tools import run_calls
 
@@ -41,6 +41,11 @@ def pour() -> Cup:
     """Pour another."""
     RAN.append("pour")
     return Cup("water")
+
+
+def add_up(x: int, y: int = 1) -> int:
+    """Add two numbers."""
+    return x + y
 
 
 def mix(cups: dict[str, list[Cup]]) -> Cup:
@@ -232,3 +237,24 @@ def test_a_decision_is_taken_once_and_again_on_a_fork_where_a_replay_repeats_it(
         paused.decide("call_1")
     assert paused.run().head == fork.head
     assert (len(fork.journal), RAN) == (count, ["add tea", "add tea"])
+
+
+def test_an_edit_chooses_another_tool_which_a_replay_and_a_later_edit_keep() -> None:
+    script: Any = [("pur", {}), "done"]
+    session = Session(Toolbox(Cup, pour, add_up), Scripted(script), scheme="flat", approve="all")
+    failed = session.tell("Go.")
+    with pytest.raises(UsageError, match="'approve' takes no tool"):
+        failed.decide_anew("call_1", "approve", tool="pour")
+    with pytest.raises(CallError, match="there is no tool 'pore'"):
+        failed.decide_anew("call_1", "edit", arguments={}, tool="pore")
+    poured = failed.decide_anew("call_1", "edit", arguments={}, tool="pour").run()
+    assert (poured.calls[0].tool, poured.calls[0].result) == ("pour", "Cup#1")
+    assert "what ran in its place: pour()" in repr(poured.cursor.request.messages)
+    added = failed.decide_anew("call_1", "edit", arguments={"x": 1}, tool="add_up").run()
+    again = added.edit("call_1", x=4).run()
+    assert [call.result for call in (*again.calls, *again.replay().run().calls)] == [5, 5]
+    assert [*again.branch_names][1:] == [
+        "pour (call 1)",
+        "add_up, x=1 (call 1)",
+        "add_up, x=4 (call 1)",
+    ]

@@ -39,6 +39,11 @@ def beat(egg: Egg):  # type: ignore[no-untyped-def]
     return Egg(egg.boiled)
 
 
+def same(egg: Egg) -> Egg:
+    """Return an egg that is as it was."""
+    return Egg(egg.boiled)
+
+
 BOIL: tuple[str, dict[str, Any]] = ("Egg_boil", {})
 
 
@@ -199,7 +204,7 @@ def test_a_call_without_its_values_is_shown_with_the_remedy_and_can_be_decided(
     assert session.calls[1].status == {"reject": "rejected", "answer": "answered"}[verdict]
 
 
-# -- what may be stale, and what is outdated ---------------------------------------------
+# -- what is outdated --------------------------------------------------------------------
 
 
 def weigh(egg: Egg) -> int:
@@ -315,6 +320,51 @@ def test_a_failed_call_is_retried_with_its_changed_tool_and_with_the_same_one_on
     assert [*session.branch_names] == ["main"]
     again = apply_command(session, parse_command({**wish, "unchanged": True})).run()
     assert [call.result for call in again.calls] == ["boiled"]
+
+
+def test_a_call_of_a_tool_that_does_not_exist_runs_the_one_that_was_meant() -> None:
+    session = make(("wiegh", {"egg": "Egg#1", "unit": "g"}), ("fry", {}), tools=(weigh,))
+    rows = told(session)
+    assert [row.suggested_tool for row in rows] == ["weigh", ""]
+    assert [row.id for row in told(session, "tools")] == ["weigh"]
+    wish = {"type": "edit", "call": "call_1", "approval_digest": "", "tool": "weigh"}
+    edited = apply_command(session, parse_command({**wish, "arguments": {"egg": "Egg#1"}})).run()
+    row = next(row for row in told(edited) if row.call == "call_1" and not row.branch)
+    assert (row.tool, row.asked_tool, row.result, row.edited) == ("weigh", "wiegh", "50", True)
+    assert [*edited.branch_names] == ["main", "weigh, no unit (call 1)"]
+    with pytest.raises(CallError, match="egg: Choose an egg"):
+        apply_command(session, parse_command({**wish, "arguments": {}}))
+
+
+@pytest.mark.parametrize("saved", ["Egg#1", "Egg#2"])
+def test_what_a_repaired_call_made_is_told_as_unused_with_the_output_that_has_an_older_one(
+    saved: str,
+) -> None:
+    boil = ("Egg_boil", {"Egg": "Egg#1", "long": True})
+    script = [boil, ("Egg_boil", {"Egg": "Egg#1"}), ("save", {"egg": saved})]
+    session = make(*script, tools=(Egg,), outputs={"egg": "Egg"})
+    drive = PanelController(session, lambda notice: None)
+    drive.publish("finished")
+    assert drive.whole().session[0].repair is None
+    drive.session = session.decide_anew("call_1", "edit", arguments={"Egg": "Egg#1"}).run()
+    drive.publish("finished")
+    repair = drive.whole().session[0].repair
+    assert repair is not None
+    calls = {row.call: row.id for row in told(drive.session) if not row.branch}
+    save = calls["call_3"] if saved == "Egg#1" else ""
+    assert (repair.is_unused, repair.ask_turn) == (True, 2)
+    assert (repair.save, repair.output) == (save, "egg" if save else "")
+    taken = drive.session.edit("call_3", egg=repair.object).run()
+    drive.session = taken
+    drive.publish("finished")
+    again = drive.whole().session[0].repair
+    assert again is not None
+    assert (again.is_unused, again.ask_turn, again.save) == (False, 0, "")
+
+
+def test_the_row_of_a_call_whose_object_is_as_the_one_before_says_that_it_changes_nothing() -> None:
+    session = make(BOIL, ("same", {"egg": "$Egg"}), tools=(Egg, same))
+    assert [row.changes_nothing for row in told(session)] == [False, True]
 
 
 def test_the_row_of_a_call_that_failed_its_check_says_what_is_wrong_at_each_argument() -> None:

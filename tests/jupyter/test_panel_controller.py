@@ -265,7 +265,7 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
         change = "Crate_pack uses what was changed: RECIPIENT"
         detail = f"{so_far} The next step runs call {number} (Crate_pack): {change}."
         rows = drive.whole()
-        assert (rows.session[0].detail, rows.session[0].repeats) == (detail, False)
+        assert (rows.session[0].detail, rows.session[0].can_go_back) == (detail, True)
         assert not any(row.same for row in rows.calls if row.branch and row.step >= number)
         obeyed(drive, {"type": "step"})
     assert (last_detail(heard), drive.whole().session[0].differs) == (DIFFERS, True)
@@ -288,7 +288,7 @@ def test_an_edit_runs_on_after_a_replay_that_was_stepped_to_its_end() -> None:
     obeyed(drive, {"type": "replay", "call": "call_1"})
     steps = 0
     while (row := drive.whole().session[0]).phase != "finished":
-        assert (row.repeats, row.recorded_calls) == (True, 3)
+        assert (row.can_go_back, row.recorded_calls) == (True, 3)
         assert (row.ran, row.remembered) == (0, steps)
         obeyed(drive, {"type": "step"})
         steps += 1
@@ -302,7 +302,7 @@ def test_an_edit_runs_on_after_a_replay_that_was_stepped_to_its_end() -> None:
 
 def test_an_edit_in_the_middle_of_a_replay_counts_what_ran_and_the_calls_to_come() -> None:
     turns = [("double", {"number": number}) for number in range(1, 6)]
-    drive, _ = seated(*turns, stepping=True)
+    drive, heard = seated(*turns, stepping=True)
     obeyed(drive, {"type": "run"})
     for message in (all_waiting(drive) for _ in turns):
         obeyed(drive, message)
@@ -314,6 +314,10 @@ def test_an_edit_in_the_middle_of_a_replay_counts_what_ran_and_the_calls_to_come
     obeyed(drive, {**edit, "approval_digest": digest})
     row = drive.whole().session[0]
     assert (row.phase, row.recorded_calls, row.ran, row.remembered) == ("ready", 5, 1, 1)
+    obeyed(drive, {"type": "run"})
+    # That it differs is the person's own doing.
+    row = drive.whole().session[0]
+    assert (row.phase, row.differs, last_detail(heard)) == ("finished", False, "")
 
 
 @pytest.mark.parametrize("action", ["hello", "break"])
@@ -323,7 +327,10 @@ def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
     drive, heard = seated(("double", {"number": 1}), ("double", {"number": 2}), approve="all")
     drive.greet()
     head = drive.session.head
-    obeyed(drive, {"type": "fork", "call": "call_1"}, {"type": "run"})
+    obeyed(drive, {"type": "fork", "call": "call_1"})
+    assert last_detail(heard) == "New branch after call 1. The model continues from here."
+    assert drive.whole().session[0].can_go_back
+    obeyed(drive, {"type": "run"})
     assert (last_detail(heard), drive.session.head) == (SAME_AGAIN, head)
     assert (drive.whole().session[0].detail, drive.whole().session[0].differs) == ("", False)
     obeyed(drive, {"type": action, **({"tool": "double"} if action == "break" else {})})

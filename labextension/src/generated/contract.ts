@@ -3,6 +3,8 @@ import { boolean, integer, json, list, mapping, nullable, number, oneOf, record,
 
 export const VERSION = 4;
 
+export const RepairRow = record({ call: text, object: text, is_unused: boolean.or(false), ask_turn: integer.or(0), save: text.or(""), output: text.or("") });
+export type RepairRow = Read<typeof RepairRow>;
 export const BudgetRow = record({ why: text, used: integer.or(0), tokens: integer.or(0), used_cost: number.or(0), cost: number.or(0), note: text.or("") });
 export type BudgetRow = Read<typeof BudgetRow>;
 export const LinePair = record({
@@ -39,10 +41,10 @@ export const SessionRow = record({
   id: text.or("session"), name: text.or(""), person: text.or(""),
   phase: oneOf("ready", "thinking", "waiting", "running", "finished", "stopped", "failed").or("ready"), holds_kernel: boolean.or(false),
   says: text.or(""), detail: text.or(""), ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0),
-  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), repeats: boolean.or(false),
-  recorded_calls: integer.or(0), differs: boolean.or(false), text: text.or(""), ran: integer.or(0), by_rules: integer.or(0),
-  remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]),
-  undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
+  tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), can_go_back: boolean.or(false),
+  recorded_calls: integer.or(0), repair: nullable(RepairRow).or(null), differs: boolean.or(false), text: text.or(""), ran: integer.or(0),
+  by_rules: integer.or(0), remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null),
+  rules: list(RuleRow).or([]), undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
 });
 export type SessionRow = Read<typeof SessionRow>;
 export const CallWarning = record({
@@ -69,7 +71,8 @@ export const CallRow = record({
   reason: text.or(""), ms: number.or(0), prints: text.or(""), why: text.or(""), again: boolean.or(false), following: integer.or(0),
   budget_calls: integer.or(0), may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]),
   downstream: text.or(""), approval_digest: text.or(""), same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]),
-  by_rule: text.or(""), wrong: mapping(text).orEmpty(), who: text.or("")
+  by_rule: text.or(""), wrong: mapping(text).orEmpty(), asked_tool: text.or(""), suggested_tool: nullable(text).or(null),
+  changes_nothing: boolean.or(false), who: text.or("")
 });
 export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
@@ -220,7 +223,7 @@ export interface Commands {
   compare: { left?: string; right?: string; on?: boolean };
   draft: { calls: readonly Written[]; anyway?: boolean; send?: boolean; text?: string };
   draw_graph: { until?: number; selected?: string; page?: number; compact?: boolean };
-  edit: ShownCall & { arguments: Readonly<Record<string, unknown>>; reason?: string; left_out?: readonly string[] };
+  edit: ShownCall & { arguments: Readonly<Record<string, unknown>>; reason?: string; left_out?: readonly string[]; tool?: string };
   edit_rule: { number: number; name: string; edit: RuleParts; save?: boolean };
   export: { to: string };
   fork: { call: string };

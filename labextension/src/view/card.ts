@@ -60,17 +60,19 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
     open && call.why && [t('Why it waits'), prose(textBlock(call.why, 400))],
     !open && object ? [t('Returns'), strongText(oneLine(object.name))] : null,
     !open && call.result ? [t('Result'), code(call.result)] : null,
-    call.reason ? [t('Reason'), textBlock(call.reason)] : null,
     sameFact(view, call),
     call.memory ? [t('From'), t('cached result: the tool did not run again')] : null,
-    deciderOf(view, call),
+    ...decisionFacts(view, call),
     outdated(call.outdated),
     notesOf(call)
   ]);
 }
 
-const deciderOf = ({ model }: ViewState, call: CallRow | undefined): Fact | null =>
-  (call?.who ? [t('Decided by'), call.who === model.session.person ? t('you') : oneLine(call.who, 40)] : null);
+const decisionFacts = ({ model }: ViewState, call: CallRow | undefined): (Fact | null)[] => [
+  call?.asked_tool ? [t('In place of'), code(call.asked_tool)] : null,
+  call?.reason ? [t('Reason'), textBlock(call.reason)] : null,
+  call?.who ? [t('Decided by'), call.who === model.session.person ? t('you') : oneLine(call.who, 40)] : null
+];
 
 const warningNote = (call: CallRow): Child =>
   call.warning
@@ -208,8 +210,7 @@ function objectFacts(view: ViewState, object: ObjectRow, call: CallRow | undefin
     twinFact(view, object, () => acts.setState({ tab: 'Compare' })),
     object.description ? [t('About'), textBlock(object.description)] : null,
     call?.result ? [t('Result'), code(call.result)] : null,
-    call?.reason ? [t('Reason'), textBlock(call.reason)] : null,
-    deciderOf(view, call),
+    ...decisionFacts(view, call),
     outdated(object.outdated || (call?.outdated ?? '')),
     notesOf(call, object.note)
   ]);

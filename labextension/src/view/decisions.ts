@@ -1,5 +1,5 @@
 /** Decisions on the chosen call: the buttons under the card, and the forms `Reject` and `Answer`. */
-import type { CallRow, ObjectRow, ShownCall } from '../generated/contract';
+import type { CallRow, ShownCall } from '../generated/contract';
 import { type Child, closeOnEscape, focusInPlace, h, hasFocus, mutedText, prose, whenChanged } from './dom';
 import { isPausedForBudget } from './budget';
 import { previewOf } from './change';
@@ -223,9 +223,9 @@ function decisionButtons(view: ViewState, call: CallRow, acts: PanelActions): Ch
   ];
 }
 
-/** The button that asks the model again for a reply that may be stale. */
-export function askAgainButton(view: ViewState, turn: number, stale: boolean, acts: PanelActions): Child {
-  if (!stale || view.isPast || !view.live) return null;
+/** The button that asks the model again for the reply of a turn; 0 for none. */
+export function askAgainButton(view: ViewState, turn: number, acts: PanelActions): Child {
+  if (!turn || view.isPast || !view.live) return null;
   return button(t('Ask the model from here'), {
     tip: t('Asks the model again, on a new branch.'), disabled: view.ui.commandSent, key: 'ask',
     onclick: () => acts.send({ type: 'ask', turn })
@@ -247,31 +247,27 @@ function addedRule({ model, ui, live }: ViewState, acts: PanelActions): Child {
   );
 }
 
-/**
- * At a call that made an object where it failed on another branch, and at the `save` after it, which took an older object:
- * the button that saves the new one.
- */
-function saveRepaired({ model, calls, ui }: ViewState, call: CallRow, acts: PanelActions): Child {
-  const failed = new Set([...model.calls.values()].flatMap(one => (one.branch !== '' && one.status === 'failed' ? one.call : [])));
-  const repaired = calls.findLast(one => failed.has(one.call) && model.objects.get(one.object)?.call === one.id);
-  const object = model.objects.get(repaired?.object ?? '');
-  const save = calls.findLast(one => one.saves && one.status === 'succeeded');
-  if (!object || !save || (call !== repaired && call !== save)) return null;
-  const older = (one: ObjectRow | undefined): boolean => one?.kind === object.kind && one.step < object.step && object.step < save.step;
-  const output = save.uses.find(use => older(model.objects.get(use.object)))?.parameter;
-  return output !== undefined && button(t('Save %1 as %2', oneLine(object.name, 60), oneLine(output, 60)), {
-    key: 'save repaired', disabled: ui.commandSent, tip: t('Edits call %1, on a new branch.', save.step),
-    onclick: () => acts.send({ type: 'edit', ...shownCall(save), arguments: { [output]: object.name } })
-  });
+/** At a call that was repaired, and at the `save` after it: that nothing uses its object, and the button that saves that in place of an older one. */
+function repairParts({ model, ui }: ViewState, call: CallRow, acts: PanelActions): Child[] {
+  const { repair } = model.session;
+  if (!repair || (call.id !== repair.call && call.id !== repair.save)) return [];
+  const { object, output, is_unused: isUnused } = repair;
+  const save = model.calls.get(repair.save);
+  return [
+    isUnused && mutedText(t('Nothing uses %1 yet.', oneLine(object, 60))),
+    save && button(t('Save %1 as %2', oneLine(object, 60), oneLine(output, 60)), {
+      key: 'save repaired', disabled: ui.commandSent, tip: t('Edits call %1, on a new branch.', save.step),
+      onclick: () => acts.send({ type: 'edit', ...shownCall(save), arguments: { [output]: object } })
+    })
+  ];
 }
 
 function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child[] {
   const disabled = view.ui.commandSent;
   // A replay that pauses repeats the decision on its last call next.
   if (call.id === view.model.session.next_call || call.status === 'running' || call.status === 'approved') return [];
-  const { undo } = view.model.session;
+  const { undo, repair, holds_kernel: isHeld } = view.model.session;
   const canUndo = undo?.call === call.id && view.live && !view.isPast;
-  const isHeld = view.model.session.holds_kernel;
   const tool = view.model.tools.get(call.tool);
   // Wrong arguments fail again, whatever the tool's code is.
   const isWrong = Object.keys(call.wrong).length > 0;
@@ -279,10 +275,17 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
   // What failed for another reason than the tool's code may pass as it is.
   const isPlain = !tool?.can_change || view.model.refusal?.command === 'retry';
   const retry = (): void => acts.send({ type: 'retry', ...shownCall(call), unchanged: isPlain });
-  const edit = call.branch === '' && button(t('Edit'), { disabled, onclick: () => acts.openEditDialog(call) });
+  // No edit of its arguments helps a call whose tool does not exist.
+  const isUnknown = call.suggested_tool !== null;
+  const edited = isUnknown ? { ...call, tool: call.suggested_tool } : call;
+  const edit = call.branch === '' && edited.tool !== '' && button(isUnknown ? t('Use %1', oneLine(edited.tool, 80)) : t('Edit'), {
+    key: 'edit', disabled, onclick: () => acts.openEditDialog(edited)
+  });
+  // After a repair the model goes on from what came of it.
+  const turn = (repair?.call === call.id && repair.ask_turn) || (call.stale || isUnknown ? call.turn : 0);
   return [
-    isWrong && edit,
-    view.isPast || call.branch !== '' ? null : saveRepaired(view, call, acts),
+    (isWrong || isUnknown) && edit,
+    ...(view.isPast || call.branch !== '' ? [] : repairParts(view, call, acts)),
     ...(canRetry
       ? [
           button(isPlain ? t('Run again') : t('Fix and retry'), { key: 'retry', disabled: disabled || isHeld, onclick: retry }),
@@ -301,8 +304,8 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
       tip: t('Continues differently after this call, on a new branch.'), disabled,
       onclick: () => acts.send({ type: 'fork', call: call.call })
     }),
-    !isWrong && edit,
-    call.branch === '' ? askAgainButton(view, call.turn, call.stale, acts) : null,
+    !isWrong && !isUnknown && edit,
+    call.branch === '' ? askAgainButton(view, turn, acts) : null,
     canUndo && button(t('Undo'), { icon: 'memory', disabled, tip: undo.says, onclick: () => acts.send({ type: 'undo', call: call.call }) }),
     canUndo && mutedText(oneLine(undo.says, 400)),
     view.live && view.model.session.rules.some(({ scope, name }) => scope && name === call.by_rule) ? editButton(call.by_rule, acts) : null

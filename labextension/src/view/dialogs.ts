@@ -22,12 +22,11 @@ function followingText(view: ViewState, call: CallRow): string {
 const changedValues = (changed: readonly FieldRow[], filled: Readonly<Record<string, unknown>>): [string, unknown][] =>
   changed.map(({ field: { name, standard } }) => [name, Object.hasOwn(filled, name) ? filled[name] : standard ?? undefined]);
 
-function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow[]): (Node | string)[] {
+function consequenceText(view: ViewState, call: CallRow, rows: readonly FieldRow[], changed: readonly FieldRow[]): (Node | string)[] {
   const { arguments: values, errors } = filledArguments(rows);
   const invalid = Object.keys(errors).join(', ');
   if (invalid) return [t('To run, give a valid %1.', oneLine(invalid, 160))];
   const waits = needsDecision(call);
-  const changed = rows.filter(one => one.isChanged);
   if (changed.length === 0) return [waits ? t('Nothing is changed: the call runs as it is.') : t('Nothing is changed, so nothing runs again.')];
   const argumentsText = changedValues(changed, values).map(([name, value]) => `${name}=${value === undefined ? t('default') : literalText(value, 60)}`).join(', ');
   const object = view.model.objects.get(call.object);
@@ -68,10 +67,15 @@ let requests = Date.now();
 export class EditDialog implements Dialog {
   private readonly _tool = this._view.model.tools.get(this._call.tool);
   private readonly _note = h('span');
-  private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments);
+  /** The form is that of a tool that takes the place of the call's own: its arguments alone, and all of them are sent. */
+  private readonly _isOther = this._view.model.calls.get(this._call.id)?.tool !== this._call.tool;
+  private readonly _fields = fieldsOf(this._tool?.parameters ?? {}, this._call.arguments).filter(
+    ({ name }) => !this._isOther || this._tool?.order.includes(name)
+  );
   private readonly _rows: FieldRow[] = this._fields.map(
     field => new FieldRow(field, editContext(this._view, this._call), () => this._showConsequence())
   );
+  private readonly _changed = (): readonly FieldRow[] => this._rows.filter(one => this._isOther || one.isChanged);
   private readonly _reason = h('input', { class: 'tc-in', type: 'text', label: t('Reason') });
   private readonly _error = new FormError();
   private readonly _preview = h('div');
@@ -118,14 +122,15 @@ export class EditDialog implements Dialog {
   }
 
   private _showConsequence(): void {
-    const approves = needsDecision(this._call) && !this._rows.some(one => one.isChanged);
+    const changed = this._changed();
+    const approves = needsDecision(this._call) && !changed.length;
     offerColumns(this._view, this._tool, this._rows, this._acts);
     const { errors } = filledArguments(this._rows);
-    const wrong = this._rows.filter(one => one.isChanged && own(errors, one.field.name));
+    const wrong = changed.filter(one => own(errors, one.field.name));
     for (const one of wrong) one.showError(own(errors, one.field.name) ?? '');
-    this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows));
+    this._note.replaceChildren(...consequenceText(this._view, this._call, this._rows, changed));
     this._runButton.textContent = approves ? t('Approve as it is') : t('Run with these values');
-    this._runButton.disabled = this._isSent || wrong.length > 0 || !(approves || this._rows.some(one => one.isChanged));
+    this._runButton.disabled = this._isSent || wrong.length > 0 || !(approves || this._isOther || changed.length);
     if (!this._isSent) this._tryLater();
   }
 
@@ -134,7 +139,7 @@ export class EditDialog implements Dialog {
     clearTimeout(this._timer);
     this._preview.replaceChildren();
     this._request = 0;
-    const waits = needsDecision(this._call) && this._rows.some(one => one.isChanged);
+    const waits = needsDecision(this._call) && this._changed().length > 0;
     if (!waits || Object.keys(filledArguments(this._rows).errors).length) return;
     this._timer = setTimeout(() => {
       this._request = ++requests;
@@ -145,9 +150,10 @@ export class EditDialog implements Dialog {
   /** The call with the arguments that are changed. */
   private _edit(): Pick<Commands['edit'], 'call' | 'approval_digest' | 'arguments' | 'left_out'> {
     const { arguments: filled } = filledArguments(this._rows);
-    const changed = changedValues(this._rows.filter(one => one.isChanged), filled);
+    const changed = changedValues(this._changed(), filled);
     return {
       ...shownCall(this._call),
+      ...(this._isOther && { tool: this._call.tool }),
       arguments: Object.fromEntries(changed.filter(([, value]) => value !== undefined)),
       left_out: changed.flatMap(([name, value]) => (value === undefined ? name : []))
     };

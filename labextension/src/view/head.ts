@@ -10,13 +10,7 @@ import { oneLine, plural, t, tableText, textBlock, tn } from './text';
 import { atStep, firstWaiting, type PanelActions, type ViewState } from './view_state';
 
 const PHASE_ICONS: Readonly<Record<SessionRow['phase'], IconName>> = {
-  ready: 'ready',
-  thinking: 'thinking',
-  waiting: 'wait',
-  running: 'run',
-  finished: 'done',
-  stopped: 'stop',
-  failed: 'failed'
+  ready: 'ready', thinking: 'thinking', waiting: 'wait', running: 'run', finished: 'done', stopped: 'stop', failed: 'failed'
 };
 
 const ENDED_PHASES: readonly SessionRow['phase'][] = ['finished', 'failed'];
@@ -55,7 +49,7 @@ export function takeStep(view: ViewState, acts: PanelActions, by: 1 | -1): void 
 /** What a press of a button that steps does. */
 function stepTip(view: ViewState, by: 1 | -1): string {
   const call = callAfterStep(view, by);
-  if (by === 1 && !isWalked(view)) return t('Runs the next step');
+  if (by === 1 && !isWalked(view)) return t('Takes the next step');
   return call ? t('Shows call %1. Nothing runs.', call) : t('Shows what was there before the first call. Nothing runs.');
 }
 
@@ -103,9 +97,10 @@ export class PanelHead {
   private readonly _step = button(t('Step'), { icon: 'step', look: 'ghost', key: 'step', onclick: () => takeStep(this._view, this._acts, 1) });
   private readonly _run = button(t('Run'), { icon: 'run', look: 'ghost', onclick: () => this._acts.send({ type: 'run' }) });
   private readonly _stop = button(t('Stop'), { icon: 'stop', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
+  private readonly _goBack = button(t('Go back'), { icon: 'memory', look: 'ghost', onclick: () => this._acts.send({ type: 'stop' }) });
   private readonly _exportButton = exportMenu(this._acts.exportAs);
   // Step is last, so that it keeps its place when other buttons appear or go.
-  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._run, this._stop, this._exportButton, this._first, this._back, this._step);
+  private readonly _controls = h('div', 'tc-drive', h('span', 'tc-sep'), this._run, this._stop, this._goBack, this._exportButton, this._first, this._back, this._step);
   private readonly _rules = button(t('Rules'), {
     icon: 'rule', look: 'ghost small', onclick: () => this._acts.setState({ showsRules: !this._view.ui.showsRules })
   });
@@ -130,7 +125,8 @@ export class PanelHead {
     // While a step runs, the buttons stay where they are.
     if (!isBusy(this._view.model)) this._back.hidden = !canStep(this._view.model) || lastStep === 0;
     this._run.hidden = ended;
-    this._stop.hidden = ended || session.budget !== null;
+    this._goBack.hidden = isPast || !session.can_go_back;
+    this._stop.hidden = ended || session.budget !== null || !this._goBack.hidden;
     this._exportButton.hidden = !ended || !live;
     this._run.disabled = isPast || this._view.ui.commandSent || this._view.toGuess !== null || !canStep(this._view.model);
     this._step.disabled = isWalked(this._view) ? shownStep === lastStep : this._run.disabled;
@@ -153,26 +149,18 @@ export class PanelHead {
 
   /** Says what the session needs, and what the next step of a replay or a fork does. */
   private _updateBar(): void {
-    const { model, ui, live, isPast, lastStep } = this._view;
-    const { phase, detail: says, pending, recorded_calls, repeats, differs } = model.session;
-    // While a step runs, its buttons stay where they are.
-    if (isBusy(model) && ui.moved) return this._bar.querySelectorAll('button').forEach(one => (one.disabled = true));
-    const forks = ui.moved === 'fork' && says === '';
-    const isPaused = live && phase === 'ready' && (forks || recorded_calls > 0);
-    const advice = phase === 'stopped' && live && pending.length ? t('Approve continues the run.')
-      : forks && isPaused ? t('New branch after call %1. The model continues from here.', lastStep) : says;
+    const { model, ui, live, isPast } = this._view;
+    const { phase, detail: says, pending, differs } = model.session;
+    // While a step runs, what is below stays where it is.
+    if (isBusy(model) && ui.moved) return;
+    const advice = phase === 'stopped' && live && pending.length ? t('Approve continues the run.') : says;
     // A kernel that has ended gave advice for its own panel.
     const detail = isPast || (!live && phase === 'stopped') ? '' : advice;
-    const next = (type: 'step' | 'run' | 'stop', text: string): HTMLElement =>
-      button(text, { look: 'small', key: `${type} next`, disabled: this._run.disabled, onclick: () => this._acts.send({ type }) });
-    const step = repeats ? t('Repeat the next call') : t('Run the next step');
-    const rest = repeats ? t('Repeat the rest') : t('Run to the end');
     this._bar.hidden = detail === '';
     this._bar.className = phase === 'failed' ? 'tc-bar bad' : 'tc-bar';
     setChildren(this._bar, [
       icon(phase === 'failed' ? 'failed' : 'info'), h('span', {}, ...prose(textBlock(detail, 2000))),
-      differs && h('button', { class: 'tc-link', onclick: () => this._acts.setState({ tab: 'Compare' }) }, t('Compare shows where.')),
-      isPaused && h('div', 'tc-row', next('step', step), next('run', rest), next('stop', t('Go back')))
+      differs && h('button', { class: 'tc-link', onclick: () => this._acts.setState({ tab: 'Compare' }) }, t('Compare shows where.'))
     ]);
   }
 

@@ -16,8 +16,6 @@ interface StepItem {
   readonly call: CallRow;
   readonly made: string;
   readonly pending: boolean;
-  /** Its object has the content of the one before. */
-  readonly isSame: boolean;
   readonly tool: ToolRow | undefined;
   /** The name of the person who decided on it, where others decided too. */
   readonly who: string;
@@ -97,14 +95,14 @@ function foldButton({ call, following = 0 }: StepItem, isOpen: boolean, toggle: 
 }
 
 function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLElement | null = null): HTMLElement {
-  const { call, isSame } = item;
-  const lines = [isSame ? '' : call.change, call.reason && t('Reason: %1', call.reason)].filter(Boolean);
+  const { call } = item;
+  const lines = [call.changes_nothing ? '' : call.change, call.reason && t('Reason: %1', call.reason)].filter(Boolean);
   return h(
     'li', { class: `tc-step ${call.status}`, 'data-n': call.step, hidden: item.folded ?? false, onclick: () => open(call) },
     icon(stepIcon(call)), h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     lines.length ? h('span', { class: 'change', title: lines.join('\n') }, ...lines.map(line => h('span', {}, shortLine(line, 160)))) : null,
-    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, joined(', ', isSame ? call.change : '', endText(call)))
+    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, joined(', ', call.changes_nothing ? call.change : '', endText(call)))
   );
 }
 
@@ -116,8 +114,7 @@ function stepItems({ model, objects }: ViewState, calls: readonly CallRow[]): St
     const object = model.objects.get(call.object);
     const names = lists.get(call.id)?.map(({ name }) => name) ?? (object ? [object.name] : []);
     const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
-    const isSame = !!object?.content && object.content === model.objects.get(call.before)?.content;
-    return { call, made, isSame, pending: object?.role === 'pending', tool: model.tools.get(call.tool), who: hasSeveral ? call.who : '' };
+    return { call, made, pending: object?.role === 'pending', tool: model.tools.get(call.tool), who: hasSeveral ? call.who : '' };
   });
 }
 
@@ -186,7 +183,7 @@ export class StepList {
     this._list.classList.toggle('walked', view.isPast);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
     const stamp = (item: StepItem): unknown[] =>
-      [item.call, item.made, item.isSame, item.pending, item.tool, item.who, item.following, item.folded, this._opened.has(item.call.id)];
+      [item.call, item.made, item.pending, item.tool, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null);

@@ -81,13 +81,13 @@ export function nextHit(hits: readonly SearchHit[], view: ViewState, by: 1 | -1)
 
 export const CALL_KINDS = [
   tableText('failed'), tableText('waiting'), tableText('unknown'), tableText('rejected'), tableText('interrupted'), tableText('edited'),
-  tableText('answered'), tableText('stale'), tableText('unusual'), tableText('large'), tableText('slow')
+  tableText('answered'), tableText('outdated'), tableText('unusual'), tableText('large'), tableText('slow')
 ] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 export const KIND_ICONS: Readonly<Record<CallKind, IconName>> = {
   failed: 'failed', waiting: 'wait', unknown: 'warning', rejected: 'reject', interrupted: 'stop', edited: 'edited', answered: 'person',
-  stale: 'warning', unusual: 'info', large: 'fit', slow: 'clock'
+  outdated: 'warning', unusual: 'info', large: 'fit', slow: 'clock'
 };
 
 /** From this many milliseconds on, a call is always slow. */
@@ -126,7 +126,7 @@ function isKind(call: CallRow, kind: CallKind, { slow, unusual, large }: UsualCa
   if (kind === 'large') return large.has(call.id);
   if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
-  if (kind === 'stale') return call.stale || call.outdated !== '';
+  if (kind === 'outdated') return call.stale || call.outdated !== '';
   return kind === 'slow' ? call.ms >= slow : KIND_OF_STATUS[call.status] === kind;
 }
 

@@ -195,8 +195,8 @@ function staleWarning(view: ViewState, turn: Turn, acts: PanelActions): Child[] 
   if (!turn.reply.some(message => message.stale)) return [];
   return [
     h(
-      'div', 'tc-row tc-warned', note(t('May be stale: the model wrote this before the results changed.')),
-      askAgainButton(view, turn.turn, true, acts)
+      'div', 'tc-row tc-warned', note(t('Outdated: the model wrote this before the results changed.')),
+      askAgainButton(view, turn.turn, acts)
     )
   ];
 }
