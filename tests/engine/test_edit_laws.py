@@ -275,7 +275,7 @@ NEXT_NAME_IS_TAKEN: Any = (
     [FORK, ("edit", 0, 0, 0, 0, None), ("edit", 0, 0, 1, 0, None)],
     (),
 )
-"""The first edit gives `Thing#2`; in its edit that name is free, and a later call made `Thing#3`."""
+"""An edit gives `Thing#2`, and a later call makes `Thing#3`; an edit of that frees `Thing#2`."""
 
 
 @given(plans)
