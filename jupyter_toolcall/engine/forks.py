@@ -13,7 +13,7 @@ from ..core.recorded_data import replace
 from ..core.state import AskPerson
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
-from .replay_queue import ReplayQueue, call_id_of
+from .replay_queue import FRESH, REPLAYS, ReplayQueue, call_id_of
 
 
 def entry_at(cursor: Cursor, location: str) -> str:
@@ -76,7 +76,9 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
     queue = ReplayQueue(following, following=remaining) if following else remaining
-    return Cursor(cursor.context, start, queue or ReplayQueue(), fresh)
+    queue = queue or ReplayQueue()
+    queue.fresh = queue.fresh or fresh
+    return Cursor(cursor.context, start, queue)
 
 
 def _start(cursor: Cursor, at: str) -> str:
@@ -129,8 +131,7 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
                 f"{call.tool} is a request to you, and nothing runs: give a new answer"
             )
         event = replace(event, approval_digest=ready.approval_digest)
-    meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
-    replaying.decide(event, "person", **meta)
+    replaying.decide(event, "person")
     return replaying
 
 
@@ -149,8 +150,6 @@ def leave_question(cursor: Cursor) -> None:
 
 
 Entries = tuple[Entry, ...]
-REPLAYS = "replays"
-"""In the meta of a replay's first entry: the last entry of the branch that is replayed."""
 
 
 def resume_replay(context: SessionContext, head: str) -> Cursor:
@@ -174,6 +173,8 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
             return ReplayQueue()
         queue.position += 1
     queue.superseded |= {call_id_of(entry.event) for entry in replayed} - {""}
+    still = (call_id_of(entry.event) for entry in queue.entries[queue.position :])
+    queue.fresh = bool(replayed) and FRESH in replayed[0].meta and not queue.superseded >= {*still}
     return queue
 
 
@@ -183,7 +184,7 @@ def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
         leaf = path[number].meta.get(REPLAYS)
         recorded = journal.path(leaf)[number:] if leaf in journal else ()
         # A replay of the replay repeats this entry with its meta, after another entry.
-        if recorded and recorded[0].parent == path[number].parent:
+        if recorded and recorded[0].parent == path[number].parent and path[number] != recorded[0]:
             return path[number:], recorded
     return (), ()
 
