@@ -3,7 +3,10 @@ import { boolean, integer, json, list, mapping, nullable, number, oneOf, record,
 
 export const VERSION = 4;
 
-export const BudgetRow = record({ why: text, used: integer.or(0), tokens: integer.or(0), used_cost: number.or(0), cost: number.or(0), note: text.or("") });
+export const BudgetRow = record({
+  why: text, used: integer.or(0), tokens: integer.or(0), used_cost: number.or(0), cost: number.or(0), note: text.or(""),
+  more_tokens: integer.or(0), more_cost: number.or(0)
+});
 export type BudgetRow = Read<typeof BudgetRow>;
 export const LinePair = record({
   sign: oneOf("same", "changed", "left", "right").or("same"), left: text.or(""), right: text.or(""), left_at: integer.or(0),
