@@ -89,6 +89,25 @@ def shortened_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip(_JOINERS)}…"
 
 
+_DECIMAL = re.compile(r"(?=.{14,20}\Z)-?[0-9]+\.[0-9]+")
+
+
+def compared_numbers(left: str, right: str) -> tuple[str, str]:
+    """Return two texts that are compared: of numbers without the noise of binary floats, unless
+    both would read the same. The panel has the same rule.
+
+    >>> compared_numbers("0.30000000000000004", "5.699999999999999")
+    ('0.3', '5.7')
+    """
+    plain = _without_noise(left), _without_noise(right)
+    return (left, right) if plain[0] == plain[1] else plain
+
+
+def _without_noise(text: str) -> str:
+    rounded = f"{float(text):.15g}" if _DECIMAL.fullmatch(text) else text
+    return rounded if len(rounded) < len(text) - 6 else text
+
+
 _LONG_NUMBER = re.compile(r"(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])")
 
 

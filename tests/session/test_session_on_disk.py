@@ -261,8 +261,8 @@ def test_no_tool_with_an_effect_runs_once_the_file_is_not_that_of_the_session(
     session.decide(session.pending[0]).run()
     lose(path)
     problem = re.escape(
-        "its file was deleted, moved or replaced; the call did not run. Put it back, or save a copy "
-        "with session.save(PATH) and load that, then Run (or %toolchat next) goes on"
+        "its file was deleted, moved or replaced; the call did not run. Put it back, or save a "
+        "copy with session.save(PATH) and load that, then Run (or %toolchat next) goes on"
     )
     for _ in range(2):
         with pytest.raises(NotKept, match=f"^{problem}$"):
