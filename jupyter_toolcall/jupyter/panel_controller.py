@@ -28,7 +28,7 @@ from ..engine import person_model as replying
 from ..engine.cursor import Cursor, SessionHooks
 from ..engine.decisions import waiting_calls
 from ..engine.person_model import Phase, Written
-from ..engine.replay import advance, last_step_text, next_step
+from ..engine.replay import advance, last_step_text
 from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
@@ -292,8 +292,7 @@ class PanelController:
                 phase, status = "ready", t("Ready for the next step")
                 if cursor.replay_queue.next() is not None:
                     is_same = cursor.replay_queue.is_repeated(cursor.head)
-                    so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
-                    detail = joined(" ", filter(None, (so_far, next_step(cursor).text)))
+                    detail = SAME_SO_FAR if is_same else last_step_text(cursor)
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)

@@ -18,7 +18,7 @@ from ..engine.cursor import ExtensionRow
 from ..engine.decisions import waiting_calls
 from ..engine.exchanges import request_json
 from ..engine.person_model import Phase, Written, person_turn
-from ..engine.replay import next_step
+from ..engine.replay import NextStep, next_step
 from ..previews.rule_offers import edited_rule, offer_row, offer_rows
 from ..session.session import Session
 from ..view import contract
@@ -220,6 +220,7 @@ def session_row(
     state, context = cursor.state, cursor.context
     pending = () if phase in ("thinking", "running", "ready") else waiting_calls(cursor)
     branch_view = BranchView(cursor, state)
+    step = next_step(cursor) if phase == "ready" else NextStep()
     recorded = cursor.replay_queue.recorded_heads if cursor.replay_queue.next(state.open) else ()
     reply = state.last if phase != "thinking" else None
     text = ""
@@ -231,12 +232,12 @@ def session_row(
         person=context.person_rules.person,
         phase=phase,
         says=status or STATUS[phase],
-        detail=context.hide(detail),
+        detail=context.hide(joined(" ", filter(None, (detail, step.text)))),
         ending=ending(state) if phase == "finished" else (),
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
         next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
-        repeats=phase == "ready" and next_step(cursor).repeats,
+        repeats=step.repeats,
         # An edit in a replay leaves the calls after it to be repeated, which are of another branch.
         recorded_calls=max((len(state_at(context.journal, e).order) for e in recorded), default=0),
         text=text,

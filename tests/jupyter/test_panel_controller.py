@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from jupyter_toolcall import Budget, Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped, Unfinished
 from jupyter_toolcall.engine.person_model import idle_phase
+from jupyter_toolcall.engine.replay import next_step
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
     DIFFERS,
@@ -234,6 +237,24 @@ def test_a_step_is_one_call_of_a_run_or_of_its_replay_which_says_what_the_next_o
         assert not any(call.why or call.warning or call.status == "proposed" for call in calls)
         obeyed(drive, {"type": "step"})
     assert (drive.session.head, len(drive.session.journal)) == (end, length)
+
+
+def test_what_the_next_step_of_a_replay_does_is_computed_once_for_a_pause() -> None:
+    drive, _ = seated(approve="all")
+    obeyed(drive, {"type": "replay", "call": "call_1_1"})
+    computed = 0
+
+    def count(frame: FrameType, event: str, value: object) -> None:
+        nonlocal computed
+        computed += event == "call" and frame.f_code is next_step.__code__
+
+    sys.setprofile(count)
+    try:
+        obeyed(drive, {"type": "step"})
+    finally:
+        sys.setprofile(None)
+    assert drive.whole().session[0].repeats
+    assert computed == 1
 
 
 @dataclass
