@@ -77,7 +77,7 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
     queue = ReplayQueue(following, following=remaining) if following else remaining
     queue = queue or ReplayQueue()
-    queue.fresh = queue.fresh or fresh
+    queue.fresh = fresh
     return Cursor(cursor.context, start, queue)
 
 
@@ -131,7 +131,8 @@ def decide_then_replay(replaying: Cursor, event: Decided) -> Cursor:
                 f"{call.tool} is a request to you, and nothing runs: give a new answer"
             )
         event = replace(event, approval_digest=ready.approval_digest)
-    replaying.decide(event, "person")
+    meta = {REPLAYS: following[-1].id} if (following := replaying.replay_queue.entries) else {}
+    replaying.decide(event, "person", **meta)
     return replaying
 
 
@@ -153,16 +154,26 @@ Entries = tuple[Entry, ...]
 
 
 def resume_replay(context: SessionContext, head: str) -> Cursor:
-    """Return a cursor at an entry, which continues a replay that was interrupted there."""
-    return Cursor(context, head, unfinished_replay(context.journal, head))
+    """Return a cursor at an entry, which continues a replay that was interrupted there.
+
+    One that ran every call again does so. A cell that is run again repeats results instead: after a
+    restart it has no effect that nobody asked for there.
+    """
+    queue, path = unfinished_replay(context.journal, head, FRESH), context.journal.path(head)
+    replayed, _ = _last_replay(context.journal, path, REPLAYS, FRESH)
+    still = {call_id_of(entry.event) for entry in queue.entries[queue.position :]}
+    queue.fresh = bool(replayed) and FRESH in replayed[0].meta and not queue.superseded >= still
+    return Cursor(context, head, queue)
 
 
-def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
+def unfinished_replay(journal: Journal, head: str, *keys: str) -> ReplayQueue:
     """Return the entries that an interrupted replay has not repeated; an empty queue without one.
+
+    `keys` are further ones than `REPLAYS` whose replays count.
 
     If the branch has other prompts or replies than recorded, the replay was over.
     """
-    replayed, recorded = _last_replay(journal, journal.path(head))
+    replayed, recorded = _last_replay(journal, journal.path(head), REPLAYS, *keys)
     # What is repeated may be a replay itself that had not ended.
     earlier = unfinished_replay(journal, recorded[-1].id).remaining() if recorded else None
     queue = ReplayQueue(recorded, following=earlier)
@@ -173,15 +184,13 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
             return ReplayQueue()
         queue.position += 1
     queue.superseded |= {call_id_of(entry.event) for entry in replayed} - {""}
-    still = (call_id_of(entry.event) for entry in queue.entries[queue.position :])
-    queue.fresh = bool(replayed) and FRESH in replayed[0].meta and not queue.superseded >= {*still}
     return queue
 
 
-def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
+def _last_replay(journal: Journal, path: Entries, *keys: str) -> tuple[Entries, Entries]:
     """Return the last replay on a path, and what it repeats; both follow the same entry."""
     for number in reversed(range(len(path))):
-        leaf = path[number].meta.get(REPLAYS)
+        leaf = next((path[number].meta[key] for key in keys if key in path[number].meta), None)
         recorded = journal.path(leaf)[number:] if leaf in journal else ()
         # A replay of the replay repeats this entry with its meta, after another entry.
         if recorded and recorded[0].parent == path[number].parent and path[number] != recorded[0]:

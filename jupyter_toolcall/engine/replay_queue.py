@@ -16,8 +16,8 @@ from ..core.journal_entries import Entry
 from ..core.state import State
 
 REPLAYS, FRESH = "replays", "fresh"
-"""In the meta of the entry with which a replay leaves the branch that it replays: the last entry of
-that branch, and whether every call runs again."""
+"""In the meta of a replay's first entry: the last entry of the branch that is replayed. With
+`FRESH` every call runs again."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class ReplayQueue:
 
     entries: tuple[Entry, ...] = ()
     fresh: bool = False
-    """Whether every call runs again."""
+    """Whether every call runs again, also of the queues that follow."""
     position: int = 0
     superseded: set[str] = field(default_factory=set)
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
@@ -58,12 +58,10 @@ class ReplayQueue:
     def _parents(self) -> frozenset[str | None]:
         return frozenset(entry.parent for entry in self.entries)
 
-    def meta_after(self, head: str) -> dict[str, str | bool]:
-        """Return the meta of a new entry after `head`, so that a kernel which is started later can
-        continue this replay; nothing where the replay has left the recorded branch before."""
-        is_first = self.is_repeated(head)
-        fresh: dict[str, str | bool] = {FRESH: True} if self.fresh else {}
-        return {REPLAYS: self.recorded_head, **fresh} if is_first else {}
+    def meta_after(self, head: str) -> dict[str, str]:
+        """Return the meta of the entry with which a fresh replay leaves the recorded branch, so
+        that a session which is loaded later continues it; nothing for any other entry."""
+        return {FRESH: self.recorded_head} if self.fresh and self.is_repeated(head) else {}
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -85,7 +83,7 @@ class ReplayQueue:
             following.following,
         )
         self.superseded |= following.superseded
-        self.fresh, self.stopped_at = self.fresh or following.fresh, -1
+        self.stopped_at = -1
         vars(self).pop("_parents", None)
         return self.next(open_calls)
 

@@ -110,20 +110,14 @@ class Budget:
             parts.append(
                 t("The next request needs about %1 tokens, and %2 are left.", self.largest, left)
             )
-            more = self.offer("tokens")
-            added = tn("%1 token", "%1 tokens", more)
-            parts.append(_enough_for(added, left + more, self.largest))
+            offer = self.offer("tokens")
+            added = tn("%1 token", "%1 tokens", offer)
+            parts.append(_enough_for(added, left + offer, self.largest))
         if self.cost is not None and self.used_cost + self.dearest > self.cost:
-            next_cost = f"${self.dearest:.2f}"
-            left_cost, more = max(0.0, self.cost - self.used_cost), self.offer("cost")
-            parts.append(
-                t(
-                    "The next request costs about %1, and %2 is left.",
-                    next_cost,
-                    f"${left_cost:.2f}",
-                )
-            )
-            parts.append(_enough_for(f"${more:.2f}", left_cost + more, self.dearest))
+            left_cost, offer = max(0.0, self.cost - self.used_cost), self.offer("cost")
+            costs = f"${self.dearest:.2f}", f"${left_cost:.2f}"
+            parts.append(t("The next request costs about %1, and %2 is left.", *costs))
+            parts.append(_enough_for(f"${offer:.2f}", left_cost + offer, self.dearest))
         return joined(" ", filter(None, parts))
 
     @property

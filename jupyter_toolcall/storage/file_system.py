@@ -32,8 +32,7 @@ class File:
 
     def __init__(self, path: Path) -> None:
         # Windows would write each line's end as two bytes, and sizes would be wrong.
-        binary = getattr(os, "O_BINARY", 0)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | binary
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._path, self._fd = path, os.open(path, flags, 0o600)
         if os.name != "nt" and os.fstat(self._fd).st_mode & 0o077:
             # It holds prompts and results, and an earlier version let others read them.
