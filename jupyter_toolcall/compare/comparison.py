@@ -15,7 +15,7 @@ from typing import Literal
 
 from ..core.call_record import CallRecord
 from ..core.state import NAME
-from ..core.text import LINES, count_text, printable, visible_text
+from ..core.text import LINES, compared_numbers, count_text, printable, visible_text
 from ..models.prices import Cost
 from .branch_totals import BranchTotals
 from .differences import (
@@ -292,7 +292,8 @@ def _spans(difference: Difference) -> list[Span]:
 
 
 def _change(left: str, right: str) -> list[Span]:
-    return [(DELETED, visible_text(left)), ("", f" {ARROW} "), (INSERTED, visible_text(right))]
+    left, right = map(visible_text, compared_numbers(left, right))
+    return [(DELETED, left), ("", f" {ARROW} "), (INSERTED, right)]
 
 
 def _details(difference: Difference) -> tuple[list[list[Span]], int]:

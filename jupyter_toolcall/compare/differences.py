@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..core.interface_text import joined, t, tn
 from ..core.rows import Row, Text
+from ..core.text import compared_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,7 @@ def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
         case Same():
             return t("changed nothing") if sides == CHANGED else t("unchanged")
         case Numbers(left, right, by=by):
-            return _arrow(f"{left}", f"{right}" if by is None else f"{right} ({by:+.6g})")
+            return _arrow(f"{left}", f"{right}") + ("" if by is None else f" ({by:+.6g})")
         case Texts(changed=changed):
             return tn("%1 line differs", "%1 lines differ", changed)
         case Tables():
@@ -271,7 +272,7 @@ def in_a_line(difference: Difference, sides: tuple[str, str] = SIDES) -> str:
 
 
 def _arrow(left: str, right: str) -> str:
-    return joined(f" {ARROW} ", (left, right))
+    return joined(f" {ARROW} ", compared_numbers(left, right))
 
 
 def alone(tables: Tables, sides: tuple[str, str]) -> list[str]:

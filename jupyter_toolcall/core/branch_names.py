@@ -54,13 +54,14 @@ def cause(journal: Journal, first_own_entry: str) -> Cause:
             change = t("%1 instead of %2", now, other_reply) if replaces else now
             return Cause(fork_name(before), change)
         case Opened(question=number) if number:
-            words = str(entry.meta.get(QUESTION, "")).lstrip("- ") or f"question {number}"
-            return Cause(_short(words, CHANGES), t("question: %1", _short(words, LONG)))
+            default = f"question {number}"
+            words = _short(entry.meta.get(QUESTION, ""), LONG) or default
+            return Cause(_name(words, default), t("question: %1", words))
         case Opened(model=model, scheme=scheme):
             then = {"model": before.opened.model, "scheme": before.opened.scheme}
             changed = _changes({"model": model, "scheme": scheme}, then)
             name = ", ".join(f"{key}={now}" for key, now, _ in changed)
-            return Cause(_after(_short(name or "set up again", CHANGES), before), _instead(changed))
+            return Cause(_after(_name(name, "set up again"), before), _instead(changed))
         case Asked(text, again=times_asked):
             name = "asked again" if times_asked else "another prompt"
             return Cause(_after(name, before), t("prompt: %1", _short(text, LONG)))
@@ -109,7 +110,7 @@ def _of_call(event: Event, call: CallRecord, before: Mapping[str, object], older
             other = t("in place of %1", call.call.tool) if tool else ""
             texts = [other, _instead(changed), *(t("no %1", key) for key in gone)]
             what = joined(", ", filter(None, texts)) or t("edited")
-            name = _short(", ".join(parts) or "edit", CHANGES)
+            name = _name(", ".join(parts), "edit")
             change = t("%1: %2", call.tool, what)
         case Decided(decision="reject", reason=reason):
             name, change = "rejected", t("%1 rejected", call.tool)
@@ -163,6 +164,11 @@ def _settled(state: State) -> int:
 
 def _after(name: str, state: State) -> str:
     return f"{name} (after call {_settled(state)})" if _settled(state) else name
+
+
+def _name(text: str, default: str) -> str:
+    """Return a text as `checked_branch_name` accepts it: it does not begin with a dash."""
+    return _short(text, CHANGES).lstrip("- ") or default
 
 
 def _short(value: object, limit: int) -> str:

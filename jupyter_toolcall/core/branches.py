@@ -16,7 +16,7 @@ from .journal import Journal
 from .journal_entries import Entry, Label
 from .recorded_data import replace
 from .state_fold import state_at
-from .text import nearest, unused_name
+from .text import nearest, printable, unused_name
 
 SHOWN = 4
 """How many other branches are drawn: the newest ones."""
@@ -302,7 +302,7 @@ def _set_label(journal: Journal, branch: Branch, **changes: str | bool) -> None:
 def checked_branch_name(name: str) -> str:
     """Return a name that a branch can have. Raises UsageError, which says what is allowed."""
     text = " ".join(name.split())
-    if not text or len(text) > LONGEST or not text.isprintable() or text.startswith("-"):
+    if not text or len(text) > LONGEST or printable(text) != text or text.startswith("-"):
         raise UsageError(
             f"{text!r:.80} can't be the name of a branch: at most {LONGEST} characters on one "
             "line, all of them visible, the first no dash"

@@ -23,6 +23,7 @@ Unicode among them, such as fillers and variation selectors, and the empty patte
 
 
 _EMOJI = "[\u2190-\u3299\U0001f000-\U0001faff]\ufe0f?"
+_JOINERS = "\u200d\ufe0f"
 _JOINED_EMOJI = re.compile(f"({_EMOJI}(?:\u200d{_EMOJI})+|[\u2190-\u27bf]\ufe0f)")
 
 
@@ -84,7 +85,27 @@ def visible_text(text: str, limit: int = 200) -> str:
 
 def shortened_text(text: str, limit: int) -> str:
     """Return a text of at most `limit` characters, with `…` at the end of one that was cut."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    # What joins emoji is seen only between two.
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip(_JOINERS)}…"
+
+
+_DECIMAL = re.compile(r"(?=.{14,20}\Z)-?[0-9]+\.[0-9]+")
+
+
+def compared_numbers(left: str, right: str) -> tuple[str, str]:
+    """Return two texts that are compared: of numbers without the noise of binary floats, unless
+    both would read the same. The panel has the same rule.
+
+    >>> compared_numbers("0.30000000000000004", "5.699999999999999")
+    ('0.3', '5.7')
+    """
+    plain = _without_noise(left), _without_noise(right)
+    return (left, right) if plain[0] == plain[1] else plain
+
+
+def _without_noise(text: str) -> str:
+    rounded = f"{float(text):.15g}" if _DECIMAL.fullmatch(text) else text
+    return rounded if len(rounded) < len(text) - 6 else text
 
 
 _LONG_NUMBER = re.compile(r"(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])")

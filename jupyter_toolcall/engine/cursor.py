@@ -62,8 +62,6 @@ class Cursor:
     head: str
     replay_queue: ReplayQueue = field(default_factory=ReplayQueue)
     """The recorded entries that are replayed next."""
-    fresh: bool = False
-    """Whether a replay runs every call again."""
     running: dict[str, RunningCall] = field(default_factory=dict)
     """The calls that run right now, by id; several where they run together."""
     reapproved: set[str] = field(default_factory=set)
@@ -92,6 +90,11 @@ class Cursor:
         self._arrived = len(self.context.journal)
 
     # -- the state here -----------------------------------------------------------------------
+
+    @property
+    def fresh(self) -> bool:
+        """Whether a replay runs every call again."""
+        return self.replay_queue.fresh
 
     @property
     def state(self) -> State:
@@ -165,7 +168,7 @@ class Cursor:
         """Append an event, and move to its entry. Raises what the journal raises."""
         if isinstance(event, Finished | Decided) and ended_call(event):
             event = with_names(event, self.state, self.recorded_states())
-        journal = self.context.journal
+        journal, meta = self.context.journal, {**meta, **self.replay_queue.meta_after(self.head)}
         with journal.lock:
             entry = journal.append(self.head, event, meta, verified, may_wait, self.move)
             # Read now: later, the states of old entries would have to be computed again.

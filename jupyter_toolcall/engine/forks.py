@@ -12,7 +12,7 @@ from ..core.recorded_data import replace
 from ..core.state import AskPerson
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
-from .replay_queue import ReplayQueue, call_id_of
+from .replay_queue import FRESH, REPLAYS, ReplayQueue, call_id_of
 
 
 def entry_at(cursor: Cursor, location: str) -> str:
@@ -75,7 +75,9 @@ def replay_cursor(cursor: Cursor, at: str | None, fresh: bool = False) -> Cursor
     if following and following[0].parent != start:
         raise NotYourTurn("that entry is not on this branch; check its branch out first")
     queue = ReplayQueue(following, following=remaining) if following else remaining
-    return Cursor(cursor.context, start, queue or ReplayQueue(), fresh)
+    queue = queue or ReplayQueue()
+    queue.fresh = fresh
+    return Cursor(cursor.context, start, queue)
 
 
 def _start(cursor: Cursor, at: str) -> str:
@@ -149,21 +151,29 @@ def leave_question(cursor: Cursor) -> None:
 
 
 Entries = tuple[Entry, ...]
-REPLAYS = "replays"
-"""In the meta of a replay's first entry: the last entry of the branch that is replayed."""
 
 
 def resume_replay(context: SessionContext, head: str) -> Cursor:
-    """Return a cursor at an entry, which continues a replay that was interrupted there."""
-    return Cursor(context, head, unfinished_replay(context.journal, head))
+    """Return a cursor at an entry, which continues a replay that was interrupted there.
+
+    One that ran every call again does so. A cell that is run again repeats results instead: after a
+    restart it has no effect that nobody asked for there.
+    """
+    queue, path = unfinished_replay(context.journal, head, FRESH), context.journal.path(head)
+    replayed, _ = _last_replay(context.journal, path, REPLAYS, FRESH)
+    still = {call_id_of(entry.event) for entry in queue.entries[queue.position :]}
+    queue.fresh = bool(replayed) and FRESH in replayed[0].meta and not queue.superseded >= still
+    return Cursor(context, head, queue)
 
 
-def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
+def unfinished_replay(journal: Journal, head: str, *keys: str) -> ReplayQueue:
     """Return the entries that an interrupted replay has not repeated; an empty queue without one.
+
+    `keys` are further ones than `REPLAYS` whose replays count.
 
     If the branch has other prompts or replies than recorded, the replay was over.
     """
-    replayed, recorded = _last_replay(journal, journal.path(head))
+    replayed, recorded = _last_replay(journal, journal.path(head), REPLAYS, *keys)
     # What is repeated may be a replay itself that had not ended.
     earlier = unfinished_replay(journal, recorded[-1].id).remaining() if recorded else None
     queue = ReplayQueue(recorded, following=earlier)
@@ -177,13 +187,13 @@ def unfinished_replay(journal: Journal, head: str) -> ReplayQueue:
     return queue
 
 
-def _last_replay(journal: Journal, path: Entries) -> tuple[Entries, Entries]:
+def _last_replay(journal: Journal, path: Entries, *keys: str) -> tuple[Entries, Entries]:
     """Return the last replay on a path, and what it repeats; both follow the same entry."""
     for number in reversed(range(len(path))):
-        leaf = path[number].meta.get(REPLAYS)
+        leaf = next((path[number].meta[key] for key in keys if key in path[number].meta), None)
         recorded = journal.path(leaf)[number:] if leaf in journal else ()
         # A replay of the replay repeats this entry with its meta, after another entry.
-        if recorded and recorded[0].parent == path[number].parent:
+        if recorded and recorded[0].parent == path[number].parent and path[number] != recorded[0]:
             return path[number:], recorded
     return (), ()
 

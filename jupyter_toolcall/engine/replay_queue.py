@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 from ..core import events
@@ -14,12 +15,18 @@ from ..core.call_record import CallRecord
 from ..core.journal_entries import Entry
 from ..core.state import State
 
+REPLAYS, FRESH = "replays", "fresh"
+"""In the meta of a replay's first entry: the last entry of the branch that is replayed. With
+`FRESH` every call runs again."""
+
 
 @dataclass
 class ReplayQueue:
     """Recorded entries to replay, and the position of the next one."""
 
     entries: tuple[Entry, ...] = ()
+    fresh: bool = False
+    """Whether every call runs again, also of the queues that follow."""
     position: int = 0
     superseded: set[str] = field(default_factory=set)
     """The calls that were decided on, or run, again: their recorded entries are skipped."""
@@ -45,7 +52,16 @@ class ReplayQueue:
 
     def is_repeated(self, head: str) -> bool:
         """Return whether everything up to an entry is as recorded, and more is to come after it."""
-        return any(entry.parent == head for entry in self.entries)
+        return head in self._parents
+
+    @cached_property
+    def _parents(self) -> frozenset[str | None]:
+        return frozenset(entry.parent for entry in self.entries)
+
+    def meta_after(self, head: str) -> dict[str, str]:
+        """Return the meta of the entry with which a fresh replay leaves the recorded branch, so
+        that a session which is loaded later continues it; nothing for any other entry."""
+        return {FRESH: self.recorded_head} if self.fresh and self.is_repeated(head) else {}
 
     def next(self, open_calls: Collection[str] = ()) -> Entry | None:
         """Return the next entry that still holds, or that is about one of these calls."""
@@ -68,6 +84,7 @@ class ReplayQueue:
         )
         self.superseded |= following.superseded
         self.stopped_at = -1
+        vars(self).pop("_parents", None)
         return self.next(open_calls)
 
     def remaining(self) -> ReplayQueue | None:

@@ -101,9 +101,12 @@ class _UnchangedCalls:
             case Started(call_id):
                 return self._is_unchanged(call_id) and self._has_same_code(entry, call_id)
             case Finished(call_id) if call_id in self.ids:
-                for ref in self.recorded.calls[call_id].produced:
+                produced = self.recorded.calls[call_id].produced
+                for ref in produced:
                     self.now = introduce(self.now, ref)
-                return True
+                # A name that was the next free one is not recorded; here it may not be the next.
+                names, recorded = self.now.by_producer, self.recorded.by_producer
+                return all(names[r.producer] == recorded[r.producer] for r in produced)
         return False
 
     def _results_changed(self) -> bool:

@@ -252,7 +252,7 @@ class Cells:
         model = cursor.context.model
         context, _ = self._context(session.name, options, variables, model, cursor.context)
         context.hooks = cursor.context.hooks
-        now = Cursor(context, cursor.head, cursor.replay_queue, cursor.fresh)
+        now = Cursor(context, cursor.head, cursor.replay_queue)
         return self.keep(Session.here(now, session.name))
 
     def options_of(self, name: str) -> Options:

@@ -50,9 +50,11 @@ class Budget:
     """The tokens of the last request and its reply: the next one needs about as many."""
     dearest: float = field(default=0.0, init=False)
     """What these cost."""
+    _first: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    """The limits as they were first."""
 
     def __post_init__(self) -> None:
-        limits = {name: getattr(self, name) for name in LIMITS}
+        self._first = limits = {name: getattr(self, name) for name in LIMITS}
         if all(limit is None for limit in limits.values()):
             raise UsageError("a budget has a limit: tokens, cost or calls")
         for name, limit in limits.items():
@@ -95,6 +97,10 @@ class Budget:
             # Calls that a person approved have used more than the limit.
             self.calls = max(self.calls, self.used_calls) + calls
 
+    def offer(self, name: str) -> Any:
+        """Return how much more of a limit is offered, each time: as much as there was first."""
+        return self._first[name] or getattr(self, name) or 0
+
     @property
     def shortage(self) -> str:
         """Why the next request would go over a limit: sentences; "" where it fits."""
@@ -104,19 +110,14 @@ class Budget:
             parts.append(
                 t("The next request needs about %1 tokens, and %2 are left.", self.largest, left)
             )
-            added = tn("%1 token", "%1 tokens", self.tokens)
-            parts.append(_enough_for(added, left + self.tokens, self.largest))
+            offer = self.offer("tokens")
+            added = tn("%1 token", "%1 tokens", offer)
+            parts.append(_enough_for(added, left + offer, self.largest))
         if self.cost is not None and self.used_cost + self.dearest > self.cost:
-            next_cost = f"${self.dearest:.2f}"
-            left_cost = max(0.0, self.cost - self.used_cost)
-            parts.append(
-                t(
-                    "The next request costs about %1, and %2 is left.",
-                    next_cost,
-                    f"${left_cost:.2f}",
-                )
-            )
-            parts.append(_enough_for(f"${self.cost:.2f}", left_cost + self.cost, self.dearest))
+            left_cost, offer = max(0.0, self.cost - self.used_cost), self.offer("cost")
+            costs = f"${self.dearest:.2f}", f"${left_cost:.2f}"
+            parts.append(t("The next request costs about %1, and %2 is left.", *costs))
+            parts.append(_enough_for(f"${offer:.2f}", left_cost + offer, self.dearest))
         return joined(" ", filter(None, parts))
 
     @property

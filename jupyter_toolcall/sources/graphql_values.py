@@ -25,12 +25,15 @@ from .graphql_schema import AnyType, Argument, Arguments, Schema
 Resolve = Callable[[str, tuple[str, ...]], Value]
 """From an object's name, and the kinds that fit, to its value. Raises CallError."""
 _TYPES = {"String": "string", "Int": "integer", "Float": "number", "Boolean": "boolean"}
+_INT = {"minimum": -(2**31), "maximum": 2**31 - 1}
 _CHECKED: Mapping[str, Any] = {
     **{name: {"type": [kind]} for name, kind in _TYPES.items()},
     "Float": {"type": ["number"], "minimum": -float_info.max, "maximum": float_info.max},
     "ID": {"type": ["string", "integer"]},
 }
 """What values of the built-in scalars have to be."""
+_CHECKED_ARGUMENTS = {**_CHECKED, "Int": {**_CHECKED["Int"], **_INT}}
+"""The same for arguments: a server refuses a larger Int, and what it returned is kept."""
 _NOT_NULL = ["array", "boolean", "number", "object", "string"]
 LONGEST = 60
 """Characters of a value that an error shows."""
@@ -65,7 +68,7 @@ def argument_checker(title: str, schema: Schema, arguments: Arguments) -> Argume
     def part_schema(schema: Schema, argument: Argument) -> JsonDict:
         # In place of null, the default is sent.
         is_optional = gql.default_of(argument) is not None
-        return _checked_type(schema, argument.type, may_be_null=is_optional)
+        return _checked_type(schema, argument.type, is_optional, scalars=_CHECKED_ARGUMENTS)
 
     checked = _with_inputs(schema, arguments, part_schema)
     for inputs in checked.get("$defs", {}).values():
@@ -127,7 +130,8 @@ def _type_schema(schema: Schema, ref: AnyType, expected: str) -> JsonDict:
         # Any object that has an id may stand there, of hundreds of types.
         return {"type": "string", "pattern": NAME_OR_TEXT}
     # Of a scalar of the server's own only the server knows what JSON it takes.
-    return {"type": _TYPES[name]} if name in _TYPES else {"title": name}
+    limits = _INT if name == "Int" else {}
+    return {"type": _TYPES[name], **limits} if name in _TYPES else {"title": name}
 
 
 def _checked_type(
@@ -136,6 +140,7 @@ def _checked_type(
     may_be_null: bool = False,
     nulls: bool = False,
     names: tuple[str, ...] = (),
+    scalars: Mapping[str, Any] = _CHECKED,
 ) -> JsonDict:
     """Return the JSON Schema that checks a value of a type.
 
@@ -144,14 +149,14 @@ def _checked_type(
     item, named = gql.item_type(ref), gql.named_type(ref)
     result: JsonDict = {"type": ["object"]}
     if item is not None:
-        items = _checked_type(schema, item, False, nulls, names)
+        items = _checked_type(schema, item, False, nulls, names, scalars)
         result = {"type": ["array"], "items": items}
     elif values := gql.enum_values(named):
         result = {"type": ["string"], "enum": [*values, None]}
     elif gql.input_fields(named) is not None:
         result["$ref"] = f"#/$defs/{named.name}"
     elif gql.is_leaf(named):
-        result = _CHECKED.get(named.name, {"type": _NOT_NULL})
+        result = scalars.get(named.name, {"type": _NOT_NULL})
     elif names:
         parts = {name: named.fields[name].type for name in names}
         checked = {name: _checked_type(schema, parts[name], nulls=nulls) for name in names}

@@ -12,6 +12,7 @@ from ..core.errors import CallError
 from ..tools.plain_data import cut
 from ..tools.value_text import StandsForText
 from .mcp_connection import connection_by_name
+from .mcp_sdk import UNREAD
 
 Json = Mapping[str, Any]
 MODEL_TEXT = 4_000
@@ -116,7 +117,9 @@ def result_value(result: Json, tool: str, server: str) -> object:
     blocks: Sequence[Json] = result.get("content", [])
     if result.get("isError"):
         raise CallError(_texts(blocks) or f"{tool} failed, and does not say why")
-    objects = [_block(block, server) for block in blocks if block.get("type") != "text"]
+    # The texts beside structured content are that content once more.
+    beside = (b for b in blocks if b.get("type") != "text" or UNREAD in b.get("_meta", {}))
+    objects = [_block(block, server) for block in beside]
     if "structuredContent" in result:
         data = _unwrap_result(result["structuredContent"], blocks)
         return {"result": data, "content": objects} if objects else data

@@ -263,7 +263,8 @@ async def _watch_transport(
 
 
 class _WatchedStream:
-    """A stream that notes its end, and removes invalid tools from lists: the valid ones stay."""
+    """A stream that notes its end. Invalid tools are removed from lists, and a line stands for each
+    invalid block of a result: the SDK refuses the whole for one, and the valid ones stay."""
 
     def __init__(self, stream: Any, server: Server, closed: asyncio.Event) -> None:
         self._stream, self._server, self._closed = stream, server, closed
@@ -282,27 +283,22 @@ class _WatchedStream:
             raise
         if isinstance(item, ValueError):
             item = _unread_message(item)
-        # The SDK refuses a whole list if one tool in it is invalid.
         result = getattr(getattr(item, "message", None), "result", None)
         if isinstance(result, dict) and isinstance(result.get("tools"), list):
             result["tools"] = [tool for tool in result["tools"] if self._is_tool(tool, result)]
+        elif isinstance(result, dict) and isinstance(result.get("content"), list):
+            result["content"] = [_readable_block(block) for block in result["content"]]
         return item
 
-    def _is_tool(self, item: object, result: Json) -> bool:
-        from mcp_types import methods
-        from pydantic import ValidationError
-
+    def _is_tool(self, item: Any, result: Json) -> bool:
         version = "2026-07-28" if "resultType" in result else "2025-11-25"
         schema = item.get("inputSchema") if isinstance(item, dict) else None
         if isinstance(schema, dict) and "object" in (schema.get("type") or "object"):
             schema["type"] = "object"
-        try:
-            methods.validate_server_result("tools/list", version, {**result, "tools": [item]})
-        except ValidationError:
-            name = item.get("name", "") if isinstance(item, dict) else item
-            self._server.left_out.append(printable(f"{name!r:.60}"))
-            return False
-        return True
+        if _is_valid("tools/list", version, {**result, "tools": [item]}):
+            return True
+        self._server.left_out.append(_field_text(item, "name"))
+        return False
 
     async def __aenter__(self) -> _WatchedStream:
         await self._stream.__aenter__()
@@ -310,6 +306,33 @@ class _WatchedStream:
 
     async def __aexit__(self, *raised: Any) -> Any:
         return await self._stream.__aexit__(*raised)
+
+
+def _is_valid(method: str, version: str, result: Json) -> bool:
+    from mcp_types import methods
+    from pydantic import ValidationError
+
+    with contextlib.suppress(ValidationError):
+        methods.validate_server_result(method, version, result)
+        return True
+    return False
+
+
+def _field_text(item: Any, key: str) -> str:
+    """Return a field of what should be an object, or all of another value, in a few characters."""
+    return printable(f"{item.get(key, '') if isinstance(item, dict) else item!r:.60}")
+
+
+UNREAD = f"{NAME}/unread"
+"""In the meta of a text that stands for a block that cannot be read."""
+
+
+def _readable_block(block: Any) -> Any:
+    """Return a block of content; for one of an unknown or a broken type, a text that says so."""
+    if _is_valid("tools/call", "2025-11-25", {"content": [block]}):
+        return block
+    text = f"[A part of type {_field_text(block, 'type')} cannot be read and is left out.]"
+    return {"type": "text", "text": text, "_meta": {UNREAD: True}}
 
 
 _ID = re.compile(r'"id"\s*:\s*(\d+)')

@@ -32,8 +32,8 @@ class File:
 
     def __init__(self, path: Path) -> None:
         # Windows would write each line's end as two bytes, and sizes would be wrong.
-        binary = getattr(os, "O_BINARY", 0)
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | binary, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._path, self._fd = path, os.open(path, flags, 0o600)
         if os.name != "nt" and os.fstat(self._fd).st_mode & 0o077:
             # It holds prompts and results, and an earlier version let others read them.
             with contextlib.suppress(OSError):
@@ -44,8 +44,13 @@ class File:
         return os.write(self._fd, data)
 
     def sync(self) -> None:
-        """Return when all that was written is on disk."""
+        """Return when all that was written is on disk, in the file that has this path."""
         os.fsync(self._fd)
+        # What goes into a file that was deleted is lost when this process ends.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.stat(self._path), os.fstat(self._fd)):
+                return
+        raise OSError(errno.ESTALE, "")
 
     def cut(self, size: int) -> None:
         """Make the file that long."""
@@ -158,6 +163,10 @@ _WORDS = {
     errno.EROFS: ("the disk is read-only", "make it writable"),
     errno.EACCES: ("its folder may not be written", "make it writable"),
     errno.EPERM: ("its folder may not be written", "make it writable"),
+    errno.ESTALE: (
+        "its file was deleted, moved or replaced",
+        "put it back, or save a copy with session.save(PATH) and load that",
+    ),
     errno.ECHILD: ("this process is a copy of the one that writes the session", "decide there"),
 }
 _READING = dict.fromkeys(
@@ -217,8 +226,8 @@ class Writer:
                 return
             self._take_back(data)
             why, what = write_error_texts(error)
-            problem = f"{why}; the call did not run. {what.capitalize()}"
-            raise NotKept(f"{problem}, then Run (or %toolchat next) goes on") from error
+            then = f"{what[0].upper()}{what[1:]}, then Run (or %toolchat next) goes on"
+            raise NotKept(f"{why}; the call did not run. {then}") from error
         except BaseException:
             self._take_back(data)
             raise

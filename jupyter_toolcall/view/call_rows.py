@@ -287,7 +287,7 @@ def _with_decision(
     after = following_approvals(cursor, ready) if reapproval else 0
     row = replace(row, why=reapproval or allowed.reason, again=reapproval != "", following=after)
     budget = cursor.context.budget if allowed.over_budget else None
-    return replace(row, budget_calls=budget.calls or 0) if budget is not None else row
+    return replace(row, budget_calls=budget.offer("calls")) if budget is not None else row
 
 
 def _recorded(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> str:

@@ -93,6 +93,9 @@ class BudgetRow(Row):
     """The limit in US dollars; 0 for none."""
     note: Text = ""
     """Which model has no known price, or when prices were read."""
+    more_tokens: int = 0
+    """How many more tokens are offered."""
+    more_cost: float = 0
 
 
 class UndoRow(Row):

@@ -129,8 +129,9 @@ def budget_row(cursor: Cursor) -> BudgetRow | None:
     note = t("Prices of %1.", READ_ON) if budget.used_cost else ""
     if budget.unpriced:
         note = t("No price is known for %1: its tokens count alone.", budget.unpriced)
-    tokens, cost = budget.tokens or 0, budget.cost or 0
-    return BudgetRow(budget.shortage, budget.used_tokens, tokens, budget.used_cost, cost, note)
+    offers = budget.offer("tokens"), budget.offer("cost")
+    used = budget.used_tokens, budget.tokens or 0, budget.used_cost, budget.cost or 0
+    return BudgetRow(budget.shortage, *used, note, *offers)
 
 
 def rule_of(call: CallRecord) -> str:

@@ -411,6 +411,14 @@ test('a call that waits for a budget of calls offers as many again', async () =>
   assert.deepEqual(sent, [{ type: 'add_budget', calls: 40 }]);
 });
 
+test('a budget that was raised offers as much more as the first time', async () => {
+  const { view, click, sent } = await page();
+  const budget = { why: 'Too little is left.', used: 4000, tokens: 5000, more_tokens: 2500 };
+  view.update(whole({ ...chain(1), session: [{ phase: 'waiting', budget }] }));
+  click('Go on with 2,500 more');
+  assert.deepEqual(sent, [{ type: 'add_budget', tokens: 2500, cost: 0 }]);
+});
+
 test('a call that waits behind one that runs cannot be decided before that has ended', async () => {
   const it = await page();
   const rows = waiting();

@@ -37,8 +37,47 @@ from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Usage
 from jupyter_toolcall.core.recorded_data import replace
+from jupyter_toolcall.core.text import compared_numbers
 from jupyter_toolcall.models import Reply, Request
 from tests.compare.mirrored import mirrored
+
+NUMBERS = st.floats(-1e9, 1e9) | st.integers(-99, 99).map(lambda n: n * 0.1)
+
+
+@given(NUMBERS, NUMBERS)
+@example(0.1 + 0.2, 0.3)
+@example(0.1 + 0.2, 0.1 + 5.6)
+def test_numbers_are_written_without_noise_and_never_alike(a: float, b: float) -> None:
+    numbers = difference(a, b)
+    if isinstance(numbers, Numbers):
+        left, right = in_a_line(numbers).partition(" (")[0].split(" → ")
+        assert left != right
+        is_near = {left: a, right: b}
+        assert all(abs(float(t) - x) <= 1e-14 * max(1, abs(x)) for t, x in is_near.items() if x)
+
+
+def test_numbers_of_a_printed_comparison_are_those_of_the_panel() -> None:
+    """The cases of `values.test.ts`."""
+
+    def add(a: float, b: float) -> dict[str, Any]:
+        """Add."""
+        return {"sum": a + b, "text": f"{a + b}", "near": [0.3 if b > 1 else 0.1 + 0.2]}
+
+    model = Scripted([("add", {"a": 0.1, "b": 0.2}), "Done."])
+    main = Session(Toolbox(add), model, scheme="flat", approve="all").tell("Go.")
+    text = str(main.edit("call_1", b=5.6).run().diff("main"))
+    assert "sum: 0.3 → 5.7 (+5.4)" in text
+    assert 'text: "0.30000000000000004" → "5.699999999999999"' in text
+    assert "near[0]: 0.30000000000000004 → 0.3" in text
+    for pair, shown in [
+        (("5.699999999999999", "2.09"), ("5.7", "2.09")),
+        (("0.30000000000000004", "0.3"), ("0.30000000000000004", "0.3")),
+        (("-0.11000000000000001", "0.11"), ("-0.11", "0.11")),
+        (("1.2345678.9012345", "1"), ("1.2345678.9012345", "1")),
+        (("0.1234567890123456789012", "1"), ("0.1234567890123456789012", "1")),
+    ]:
+        assert compared_numbers(*pair) == shown
+
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\x1b[31m"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
@@ -242,7 +242,12 @@ def test_another_model_names_its_branch(kernel: Kernel) -> None:
     assert causes(fresh)[-1][1].startswith("model other:")
 
 
-@given(st.lists(st.text(max_size=80), max_size=4, unique=True))
+JOINED = "\U0001f469\u200d\u2764\ufe0f"
+shapes_drawn = st.text(max_size=80) | st.text("- \x1f\U0001f3f3\u2764\u200d\ufe0f", max_size=80)
+
+
+@given(st.lists(shapes_drawn, max_size=4, unique=True))
+@example(["-\x1f", "-\x1f-x", JOINED * 40, f"a{JOINED * 40}"])
 def test_names_of_branches_are_short_and_unique_and_find_their_branch(shapes: list[str]) -> None:
     main = session()
     for shape in shapes:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox, tool
@@ -269,7 +269,17 @@ class Branch(NamedTuple):
     """Whether its entries say all that it replays."""
 
 
+FORK = ("fork", 0, 0, None, 0, None)
+NEXT_NAME_IS_TAKEN: Any = (
+    [[("Thing_grow", None, None, 0), ("Thing_grow", None, None, 1)]],
+    [FORK, ("edit", 0, 0, 0, 0, None), ("edit", 0, 0, 1, 0, None)],
+    (),
+)
+"""An edit gives `Thing#2`, and a later call makes `Thing#3`; an edit of that frees `Thing#2`."""
+
+
 @given(plans)
+@example(NEXT_NAME_IS_TAKEN)
 @settings(suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_an_edit_runs_what_depends_on_it_and_ends_as_a_run_of_everything_does(plan: Any) -> None:
     replies, changes, waits = plan

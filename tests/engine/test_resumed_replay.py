@@ -118,3 +118,35 @@ def test_what_was_said_otherwise_on_the_new_branch_ends_the_replay(
     other.save(tmp_path / "s.jsonl")
     again = Session.load(tmp_path / "s.jsonl", BOX, nobody, approve="all").run()
     assert (again.text, again.head) == ("Enough.", other.head)
+
+
+@pytest.mark.parametrize("approve", ["all", "ask"])
+def test_a_fresh_replay_that_was_cut_off_goes_on_and_runs_no_call_twice(
+    approve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    ran, year = list[str](), 2000
+
+    def post(text: str) -> str:
+        """Post a letter."""
+        ran.append(text)
+        return f"{text}, {year}"
+
+    box, calls = Toolbox(post), [("post", {"text": text}) for text in "abcd"]
+    model = Scripted([calls[0], calls[1:3], calls[3], "Done."])
+    for cut in range(20):
+        path, year = tmp_path / f"{cut}.jsonl", 2000
+        main = finished(Session(box, model, scheme="flat", approve=approve).tell("Go."))
+        count, year = len(main.journal), 2001
+        ran.clear()
+        replay = main.replay(fresh=True)
+        for _ in range(cut):
+            if steps(replay, 1).pending:
+                replay.decide(replay.pending[0])
+        replay.save(path)
+        again = finished(Session.load(path, box, nobody, approve=approve))
+        # Without an entry of its own it left no trace: what ran came out as recorded.
+        if len(replay.journal) > count:
+            assert (ran, again.text) == ([*"abcd"], "Done."), f"cut off after {cut} steps"
+            assert [call.result[-4:] for call in again.calls] == ["2001"] * 4
+    assert len(replay.journal) > count

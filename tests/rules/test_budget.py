@@ -45,6 +45,11 @@ def test_a_session_pauses_before_the_request_that_would_go_over_and_goes_on_with
         "2,500 tokens more are enough for about 3 such requests."
     )
     assert idle_phase(session.cursor) == ("waiting", "Paused: not enough budget left")
+    budget.add(1, 0)
+    row = budget_row(session.cursor)
+    assert row is not None
+    assert (row.tokens, row.more_tokens) == (2_501, 2_500)
+    assert "2,500 tokens more are enough for about 3 such" in row.why
     budget.tokens = 100_000
     assert session.run().text == "Done."
     assert budget.used_tokens == 6_000

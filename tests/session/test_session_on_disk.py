@@ -163,6 +163,8 @@ def test_a_copy_of_the_file_is_read_and_asks_about_what_was_approved(
         other.run()
     assert [call.tool for call in other.replay().run().pending] == ["use"]
     assert copied.stat().st_size == size
+    if not path.exists():
+        copied.rename(path)
     assert session.run().calls[1].result == 3
 
 
@@ -234,6 +236,45 @@ def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_a
     gc.collect()
     # Warnings are errors: what was mended is not told again.
     loaded(path)
+
+
+def _replace(path: Path) -> None:
+    """Put another file of the same bytes in the place of a file."""
+    shutil.copy(path, other := path.with_suffix(".new"))
+    other.replace(path)
+
+
+@pytest.mark.parametrize("lose", [Path.unlink, _replace, lambda path: path.rename(f"{path}.old")])
+def test_no_tool_with_an_effect_runs_once_the_file_is_not_that_of_the_session(
+    lose: Callable[[Path], object], tmp_path: Path
+) -> None:
+    effects = list[str]()
+
+    def pay(what: str) -> str:
+        """Pay."""
+        effects.append(what)
+        return what
+
+    path, box = tmp_path / "a.jsonl", Toolbox(pay)
+    model = Scripted([("pay", {"what": "rent"}), ("pay", {"what": "gas"}), "ok"])
+    session = Session(box, model, scheme="flat", journal=path, approve=[("*", "ask")]).tell("go")
+    session.decide(session.pending[0]).run()
+    lose(path)
+    problem = re.escape(
+        "its file was deleted, moved or replaced; the call did not run. Put it back, or save a "
+        "copy with session.save(PATH) and load that, then Run (or %toolchat next) goes on"
+    )
+    for _ in range(2):
+        with pytest.raises(NotKept, match=f"^{problem}$"):
+            session.decide(session.pending[0]).run()
+    assert effects == ["rent"]
+    session.save(tmp_path / "copy.jsonl")
+    copied = Session.load(tmp_path / "copy.jsonl", box, model)
+    assert [call.status for call in copied.calls] == ["succeeded", "proposed"]
+    if (old := Path(f"{path}.old")).exists():
+        old.rename(path)
+        assert session.decide(session.pending[0]).run().text == "ok"
+        assert effects == ["rent", "gas"]
 
 
 @pytest.mark.parametrize("take", [copy.deepcopy, pickle.dumps])

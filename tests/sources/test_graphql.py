@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery, tell
@@ -244,7 +246,8 @@ def test_a_tool_says_what_it_does_takes_and_returns(box: Toolbox) -> None:
     parameters = json.loads(json.dumps(tool.definition()["parameters"]))
     receiver = {"type": "string", "pattern": "^Dough#[1-9][0-9]*$"}
     receiver["description"] = "The Dough to work on. If left out: the newest Dough."
-    properties = {"Dough": receiver, "minutes": {"type": "integer", "default": 5}}
+    minutes = {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1, "default": 5}
+    properties = {"Dough": receiver, "minutes": minutes}
     closed = {"required": [], "additionalProperties": False}
     assert parameters == {"type": "object", "properties": properties, **closed}
 
@@ -294,6 +297,24 @@ def test_a_number_that_is_no_float_is_refused_and_any_other_arrives(number: Any)
     fits = isinstance(number, float)
     assert error.startswith("half: of: ") is not fits
     assert ("has no endpoint" in error) is fits
+
+
+WHOLE = """
+input Side { n: Int }
+type Query { whole(n: Int!): Int, wholes(of: [[Int!]]): Int, side(side: Side): Int }
+"""
+
+
+@given(st.integers() | st.sampled_from([2**31 - 1, 2**31, -(2**31), -(2**31) - 1]), st.booleans())
+def test_an_int_beyond_32_bits_is_refused_and_any_other_arrives(number: int, text: bool) -> None:
+    box, n = from_graphql(WHOLE), str(number) if text else number
+    cases = [("whole", {"n": n}), ("wholes", {"of": [[n]]}), ("side", {"side": {"n": n}})]
+    offered = box["whole"].parameters["properties"]["n"]
+    assert (offered["minimum"], offered["maximum"]) == (-2147483648, 2147483647)
+    for tool, arguments in cases:
+        error = str(tell(box, (tool, arguments)).calls[0].error)
+        assert ("has no endpoint" in error) is (-(2**31) <= number < 2**31), error
+        assert "\n" not in error
 
 
 def test_a_text_that_spells_a_value_is_that_value(box: Toolbox, server: Server) -> None:

@@ -240,7 +240,7 @@ def test_half_a_character_in_a_schema_stops_no_request() -> None:
 def test_a_default_that_cannot_be_read_is_left_out(default: Any) -> None:
     data = introspected("type Query { a(x: Int = 3): Int }")
     _of(data, "Query")["fields"][0]["args"][0]["defaultValue"] = default
-    assert from_graphql(data)["a"].parameters["properties"]["x"] == {"type": "integer"}
+    assert "default" not in from_graphql(data)["a"].parameters["properties"]["x"]
     assert from_graphql(data)["a"].parameters["required"] == []
 
 

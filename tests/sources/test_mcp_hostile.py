@@ -123,6 +123,23 @@ def test_a_result_that_cannot_be_used_is_one_clear_line(
     assert one_line(str(call.error)).startswith(error)
 
 
+@both
+def test_a_part_that_cannot_be_read_is_one_line_and_the_others_stay(
+    tmp_path: Path, transport: str
+) -> None:
+    def result(name: str) -> Any:
+        with address_of(transport, name, tmp_path) as address:
+            call = play(from_mcp(address)).calls[0]
+        return call.result if call.status == "succeeded" else str(call.error).split("\n")
+
+    kinds = ["'hologram\\x1b'", "'image'", "3", "'plain'", "None", "''", "'resource'"]
+    lines = [f"[A part of type {kind} cannot be read and is left out.]" for kind in kinds]
+    assert all(one_line(line) for line in lines)
+    assert result("odd-parts") == [lines[0], "pong", *lines[1:]]
+    assert result("odd-parts-and-data") == {"result": {"a": 1}, "content": lines}
+    assert result("odd-parts-of-error") == [lines[0], "pong", *lines[1:]]
+
+
 @pytest.mark.parametrize("name", ["garbage-call", "partial", "garbage-before"])
 def test_an_http_answer_without_a_message_has_no_outcome(tmp_path: Path, name: str) -> None:
     with address_of("http", name, tmp_path) as address:

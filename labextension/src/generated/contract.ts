@@ -5,7 +5,10 @@ export const VERSION = 4;
 
 export const RepairRow = record({ call: text, object: text, is_unused: boolean.or(false), ask_turn: integer.or(0), save: text.or(""), output: text.or("") });
 export type RepairRow = Read<typeof RepairRow>;
-export const BudgetRow = record({ why: text, used: integer.or(0), tokens: integer.or(0), used_cost: number.or(0), cost: number.or(0), note: text.or("") });
+export const BudgetRow = record({
+  why: text, used: integer.or(0), tokens: integer.or(0), used_cost: number.or(0), cost: number.or(0), note: text.or(""),
+  more_tokens: integer.or(0), more_cost: number.or(0)
+});
 export type BudgetRow = Read<typeof BudgetRow>;
 export const LinePair = record({
   sign: oneOf("same", "changed", "left", "right").or("same"), left: text.or(""), right: text.or(""), left_at: integer.or(0),

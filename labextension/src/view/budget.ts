@@ -75,12 +75,11 @@ export class BudgetCard {
     const { budget } = this._view.model.session;
     this.element.hidden = !isPausedForBudget(this._view);
     if (!budget || this.element.hidden) return;
-    if (!this._isOpen) [this._tokens.value, this._cost.value] = [String(budget.tokens), budget.cost.toFixed(2)];
-    const share = budget.tokens ? budget.used / budget.tokens : budget.cost ? budget.used_cost / budget.cost : 0;
-    const bar = h('i');
-    bar.style.width = `${Math.min(100, Math.round(100 * share))}%`;
+    if (!this._isOpen) [this._tokens.value, this._cost.value] = [String(budget.more_tokens), budget.more_cost.toFixed(2)];
     const name = budget.tokens ? t('Tokens used') : t('Dollars used');
     const [most, now] = budget.tokens ? [budget.tokens, budget.used] : [budget.cost, budget.used_cost];
+    const bar = h('i');
+    bar.style.width = `${Math.min(100, Math.round((100 * now) / (most || 1)))}%`;
     const form = h(
       'div', { class: 'tc-row', role: 'group', label: t('Change the budget') }, t('Go on with'), budget.tokens ? this._tokens : null,
       budget.tokens ? t('tokens more') : null, budget.cost ? this._cost : null, budget.cost ? t('dollars more') : null
@@ -125,12 +124,10 @@ export class BudgetCard {
   }
 
   private _drawButtons(): void {
-    const { budget } = this._view.model.session;
+    const { model: { session: { budget } }, ui: { commandSent: disabled } } = this._view;
     const [tokens, cost] = [budget?.tokens ? Math.round(Number(this._tokens.value)) : 0, budget?.cost ? Number(this._cost.value) : 0];
-    const more = tokens ? formatNumber(tokens) : dollars(cost);
-    const disabled = this._view.ui.commandSent;
     setChildren(this._buttons, [
-      button(t('Go on with %1 more', more), {
+      button(t('Go on with %1 more', tokens ? formatNumber(tokens) : dollars(cost)), {
         look: 'primary', key: 'more', disabled: disabled || !(tokens > 0 || cost > 0), onclick: () => this._goOn(tokens, cost)
       }),
       this._isOpen
