@@ -35,7 +35,7 @@ SIZES: Mapping[str, Mapping[str, Part]] = {
         "failing": lambda: failing.run(MET),
         "damage": lambda: damage.run(23),
         "races": lambda: races.run(40, SEED),
-        "effects": lambda: effects.run(70, 40, SEED),
+        "effects": lambda: effects.run(73, 40, SEED),
         "interrupts": lambda: interrupts.run(500, SEED),
     },
     "large": {
