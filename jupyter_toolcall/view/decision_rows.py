@@ -13,6 +13,7 @@ from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.digests import readable_json
 from ..core.events import Decided, Started
 from ..core.interface_text import joined, t
+from ..core.recorded_data import replace
 from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import ASKED
@@ -42,6 +43,11 @@ def origin_rows(
         # What a model usually writes says nothing about its origin.
         if is_plain and (origin.trust == "trusted" or (is_number and origin.trust == "unclear")):
             continue
+        # The parts of a list may be of several origins: they have no note, or that of the worst.
+        if origin.also and isinstance(arguments[name], (list, tuple, Mapping)):
+            if origin.trust == "trusted":
+                continue
+            origin = replace(origin, also=())
         source = view.state.calls.get(origin.call)
         is_bad = origin.trust == "untrusted"
         yield OriginRow(

@@ -181,9 +181,9 @@ test('the list of steps scrolls as little as shows the selected step clear of th
   const list = it.one('ol[aria-label=Steps]');
   Object.defineProperties(list, { scrollHeight: { value: 270 }, clientHeight: { value: 90 } });
   const scrolled = async (step: number): Promise<number> => {
+    it.view.update(delta(step, { session: [{ phase: 'ready', next_call: `call${step + 1}` }] }));
     for (const [index, item] of it.all('ol[aria-label=Steps] li').entries())
       Object.defineProperties(item, { offsetTop: { value: 30 * index, configurable: true }, offsetHeight: { value: 30, configurable: true } });
-    it.view.update(delta(step, { session: [{ phase: 'ready', next_call: `call${step + 1}` }] }));
     await new Promise(resume => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resume))));
     return list.scrollTop;
   };
@@ -324,8 +324,8 @@ test('the dialog of a call that ran names the calls that run again, and no other
     press(dialog, 'Escape');
     return text;
   };
-  assert.match(consequence('Potato#2'), /new branch: Potato_do1\(grams=7\)\. Then run again: 2 Potato_do2, 4 save\./);
-  assert.match(consequence('Potato#3'), /Then run again: 4 save\./);
+  assert.match(consequence('Potato#2'), /new branch: Potato_do1\(grams=7\)\. Then 2 calls run again \(2, 4\)\./);
+  assert.match(consequence('Potato#3'), /Then 1 call runs again \(4\)\./);
   it.view.update(delta(1, { calls: [{ ...save, uses: [] }] }));
   assert.match(consequence('Potato#3'), /No other call uses its result\./);
 });

@@ -1,21 +1,24 @@
 /** The dialogs `Edit call` and `Write call`. */
 import type { CallRow, Commands, ToolRow, Written } from '../generated/contract';
 import { previewElement } from './change';
-import { focusInPlace, h } from './dom';
+import { focusInPlace, h, joined } from './dom';
 import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { columnsOf, missingColumn, requestPreview } from './full_preview';
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, own, rawOf } from './schema';
-import { clip, literalText, oneLine, t } from './text';
+import { clip, literalText, oneLine, t, tn } from './text';
 import { needsDecision, type PanelActions, shownCall, type ViewState } from './view_state';
 
 /** What happens after an edited call that ran has run again. */
 function followingText(view: ViewState, call: CallRow): string {
   // What the person rejected, or answered, stays so.
   const run = dependentCalls(view, call).filter(({ status }) => status !== 'rejected' && status !== 'answered');
-  const dependents = run.map(({ step, tool }) => `${step} ${tool}`);
-  return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
+  if (run.length === 0) return t('No other call uses its result.');
+  const steps = run.map(({ step }) => step);
+  const [starts, ends] = [steps.filter(step => !steps.includes(step - 1)), steps.filter(step => !steps.includes(step + 1))];
+  const ranges = starts.map((start, at) => joined('-', String(start), start !== ends[at] && String(ends[at])));
+  return tn('Then %1 call runs again (%2).', 'Then %1 calls run again (%2).', run.length, oneLine(ranges.join(', '), 120));
 }
 
 /** The values of changed fields by name: of an argument that is left out its default, undefined where that is not known. */

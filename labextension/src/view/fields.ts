@@ -180,7 +180,7 @@ function textInput(field: Field, around: InputContext): Input {
     return { ...input, element: offers.element, offer };
   }
   const placeholder = field.kind === 'texts' ? t('one per line') : '';
-  return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
+  return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(20, value.split('\n').length + 1) }));
 }
 
 /** The mark of an input for any value among the choices that write none. */
@@ -261,7 +261,8 @@ export class FieldRow {
     common: { id: this._id, 'aria-describedby': this._described },
     named: fits => candidates(fits, this._context.objects, this._context.step)
   });
-  private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
+  private readonly _about = h('span', 'hint', clip(oneLine(this.field.description, 400), 160));
+  private readonly _hint = h('span', 'hint');
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
   private readonly _changedTag = h('span', 'tc-tag', icon('edited'), t('changed'));
   private readonly _name = oneLine(this.field.name, 80);
@@ -269,8 +270,9 @@ export class FieldRow {
   private readonly _label = h(
     this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name
   );
-  private readonly _line = h('div', 'tc-row tc-line', this.input.element);
-  readonly element = h('div', 'tc-field', h('div', {}, this._label, ' ', this._hint), this._line, this._error);
+  readonly element = h(
+    'div', 'tc-field', h('div', 'tc-over', this._label, h('span', { class: 'tc-hints', id: `${this._id}-h` }, this._about, this._hint), this._context.marks && this._changedTag), this.input.element, this._error
+  );
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
     listen(this.input.element, 'input', () => {
@@ -295,12 +297,11 @@ export class FieldRow {
 
   refresh(): void {
     const raw = this.input.raw();
-    if (this._context.marks && this.isChanged) this._line.append(this._changedTag);
-    else this._changedTag.remove();
+    // What is not shown keeps its place, so that nothing moves as one types.
+    this._changedTag.style.visibility = this.isChanged ? '' : 'hidden';
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
-    this._hint.textContent = veiled
-      ? t('contains invisible characters: %1', veiled)
-      : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
+    this._hint.textContent = veiled ? t('contains invisible characters: %1', veiled) : this._context.hint(this.field, raw);
+    this._about.style.visibility = this._hint.textContent ? 'hidden' : '';
   }
 
   /** The input to write into, else the chosen one. */

@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { afterLayout, focusedKey, focusInPlace, h, hasFocus, isField, listen } from './dom';
+import { afterLayout, focusedKey, focusInPlace, h, hasFocus, isField, listen, scrollerOf } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -56,6 +56,8 @@ const PRESS_MS = 500;
 
 /** Pixels that a notebook's own bars take above and below the cells. */
 const CHROME = 130;
+/** Pixels around a dialog. */
+const DIALOG_GAP = 8;
 /** The graph's share of the window while a decision waits, and its height at least. */
 const [GRAPH_SHARE, LOWEST_GRAPH] = [0.35, 120];
 
@@ -173,6 +175,7 @@ export class PanelView {
     if (this._root.contains(target)) target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
   };
   private readonly _resizeObserver = new ResizeObserver(() => this._fit());
+  private readonly _dialogObserver = new ResizeObserver(() => this._showDialog());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
     this._tabBar.panels.Graph.append(this._scoreCard.element);
@@ -258,6 +261,7 @@ export class PanelView {
     clearTimeout(this._paintTimer);
     removeEventListener('keydown', this._suppressShortcuts, true);
     this._resizeObserver.disconnect();
+    this._dialogObserver.disconnect();
     this._shell.remove();
   }
 
@@ -424,6 +428,7 @@ export class PanelView {
     if (!this._dialog) return;
     const { view, back } = this._dialog;
     this._dialog = null;
+    this._dialogObserver.disconnect();
     view.element.remove();
     this._page.inert = false;
     this._root.style.minHeight = '';
@@ -438,18 +443,35 @@ export class PanelView {
     this._root.append(view.element);
     this._page.inert = true;
     this._placeDialog();
-    view.element.firstElementChild?.scrollIntoView({ block: 'nearest' });
+    if (view.element.firstElementChild) this._dialogObserver.observe(view.element.firstElementChild);
     view.focus();
   }
 
-  /** Makes room for the dialog: in a narrow panel it stands below the table of the call, in a wide one beside it. */
+  /**
+   * Places the dialog in the part of the panel that is seen, and no higher than that: below the table of the call in a narrow
+   * panel, beside it in a wide one.
+   */
   private _placeDialog(): void {
     const veil = this._dialog?.view.element;
-    if (!veil) return;
-    const { top } = this._root.getBoundingClientRect();
+    const box = veil?.firstElementChild;
+    if (!veil || !(box instanceof HTMLElement)) return;
+    const { top, height } = this._root.getBoundingClientRect();
+    // In a panel as high as the window, what cuts it is what scrolls.
+    this._root.style.minHeight = '100vh';
+    const seen = scrollerOf(this._root)?.getBoundingClientRect() ?? { top: 0, height: innerHeight };
+    box.style.maxHeight = `${seen.height - 2 * DIALOG_GAP}px`;
+    const lowest = Math.max(DIALOG_GAP, height - box.offsetHeight - DIALOG_GAP);
+    veil.style.setProperty('--tc-seen', `${Math.max(DIALOG_GAP, Math.min(seen.top - top + DIALOG_GAP, lowest))}px`);
     veil.style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
-    const box = veil.firstElementChild?.getBoundingClientRect();
-    if (box) this._root.style.minHeight = `${Math.max(box.height + 48, box.bottom - top + 16)}px`;
+    this._showDialog();
+  }
+
+  /** Makes room for the dialog, and scrolls to it; again whenever it has grown. */
+  private _showDialog(): void {
+    const box = this._dialog?.view.element.firstElementChild;
+    if (!(box instanceof HTMLElement)) return;
+    this._root.style.minHeight = `${box.offsetTop + box.offsetHeight + DIALOG_GAP}px`;
+    box.scrollIntoView({ block: 'nearest' });
   }
 
   private _showRefusal(): void {
