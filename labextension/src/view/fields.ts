@@ -270,8 +270,9 @@ export class FieldRow {
   private readonly _label = h(
     this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name
   );
+  private readonly _hints = h('span', { class: 'tc-hints', id: `${this._id}-h` }, this._about, this._hint);
   readonly element = h(
-    'div', 'tc-field', h('div', 'tc-over', this._label, h('span', { class: 'tc-hints', id: `${this._id}-h` }, this._about, this._hint), this._context.marks && this._changedTag), this.input.element, this._error
+    'div', 'tc-field', h('div', 'tc-over', this._label, this._hints, this._context.marks && this._changedTag), this.input.element, this._error
   );
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
@@ -301,6 +302,8 @@ export class FieldRow {
     this._changedTag.style.visibility = this.isChanged ? '' : 'hidden';
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
     this._hint.textContent = veiled ? t('contains invisible characters: %1', veiled) : this._context.hint(this.field, raw);
+    this._hint.classList.toggle('cut', !veiled);
+    this._hint.title = this._hint.textContent;
     this._about.style.visibility = this._hint.textContent ? 'hidden' : '';
   }
 

@@ -117,7 +117,8 @@ export class PanelView {
   private readonly _requestedExports = new Set<ExportFormat>();
   /** The button with which the last step was taken, by its `data-k`: it has the focus again when it can be pressed again. */
   private _stepButton = '';
-  private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
+  /** The open dialog, its box, what scrolls around the panel, and what had the focus. */
+  private _dialog: Readonly<{ view: Dialog; box: HTMLElement; scroller: Element | null; back: Element | null }> | null = null;
   private readonly _acts: PanelActions = {
     setState: patch => this._setState(patch),
     send: (...commands) => this._sendConfirmed(commands),
@@ -175,7 +176,7 @@ export class PanelView {
     if (this._root.contains(target)) target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
   };
   private readonly _resizeObserver = new ResizeObserver(() => this._fit());
-  private readonly _dialogObserver = new ResizeObserver(() => this._showDialog());
+  private readonly _dialogObserver = new ResizeObserver(() => this._placeDialog());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
     this._tabBar.panels.Graph.append(this._scoreCard.element);
@@ -337,7 +338,6 @@ export class PanelView {
   private _fit(): void {
     this._graph.resize();
     this._measure();
-    this._placeDialog();
   }
 
   /** Whether the graph shares the window with a call that waits. In a saved copy nobody decides, and the card is below the graph. */
@@ -439,37 +439,33 @@ export class PanelView {
 
   private _openDialog(view: Dialog): void {
     this._closeDialog();
-    this._dialog = { view, back: document.activeElement };
     this._root.append(view.element);
     this._page.inert = true;
+    // In a panel as high as the window, what cuts it is what scrolls.
+    this._root.style.minHeight = '100vh';
+    const [box, scroller] = [view.element.firstElementChild as HTMLElement, scrollerOf(this._root)];
+    this._root.style.minHeight = '';
+    this._dialog = { view, box, scroller, back: document.activeElement };
     this._placeDialog();
-    if (view.element.firstElementChild) this._dialogObserver.observe(view.element.firstElementChild);
+    for (const one of [box, scroller]) if (one) this._dialogObserver.observe(one);
     view.focus();
   }
 
   /**
-   * Places the dialog in the part of the panel that is seen, and no higher than that: below the table of the call in a narrow
-   * panel, beside it in a wide one.
+   * Places the dialog in the part of the panel that is seen, no higher than that: in a narrow panel below the table of the call,
+   * in a wide one beside it. Where it has grown it keeps its top, and the page scrolls to it.
    */
   private _placeDialog(): void {
-    const veil = this._dialog?.view.element;
-    const box = veil?.firstElementChild;
-    if (!veil || !(box instanceof HTMLElement)) return;
+    if (!this._dialog) return;
+    const { box, scroller, view } = this._dialog;
     const { top, height } = this._root.getBoundingClientRect();
-    // In a panel as high as the window, what cuts it is what scrolls.
-    this._root.style.minHeight = '100vh';
-    const seen = scrollerOf(this._root)?.getBoundingClientRect() ?? { top: 0, height: innerHeight };
+    const seen = scroller?.getBoundingClientRect() ?? { top: 0, height: document.documentElement.clientHeight };
     box.style.maxHeight = `${seen.height - 2 * DIALOG_GAP}px`;
+    const { style } = view.element;
     const lowest = Math.max(DIALOG_GAP, height - box.offsetHeight - DIALOG_GAP);
-    veil.style.setProperty('--tc-seen', `${Math.max(DIALOG_GAP, Math.min(seen.top - top + DIALOG_GAP, lowest))}px`);
-    veil.style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
-    this._showDialog();
-  }
-
-  /** Makes room for the dialog, and scrolls to it; again whenever it has grown. */
-  private _showDialog(): void {
-    const box = this._dialog?.view.element.firstElementChild;
-    if (!(box instanceof HTMLElement)) return;
+    const place = Math.max(DIALOG_GAP, Math.min(seen.top - top + DIALOG_GAP, lowest));
+    if (!style.getPropertyValue('--tc-seen')) style.setProperty('--tc-seen', `${place}px`);
+    style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
     this._root.style.minHeight = `${box.offsetTop + box.offsetHeight + DIALOG_GAP}px`;
     box.scrollIntoView({ block: 'nearest' });
   }

@@ -191,8 +191,8 @@ export class StepList {
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
     this._list.classList.toggle('walked', view.isPast);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
-    const stamp = (item: StepItem): unknown[] =>
-      [item.call, item.made, item.isSame, item.pending, item.tool, item.who, item.following, item.folded, item.isNext, this._opened.has(item.call.id)];
+    const stamp = ({ call, made, isSame, isNext, pending, tool, who, following, folded }: StepItem): unknown[] =>
+      [call, made, isSame, isNext, pending, tool, who, following, folded, this._opened.has(call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null);

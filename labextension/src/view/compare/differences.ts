@@ -69,7 +69,7 @@ function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name,
   const hasRows = one.cells.length > 0;
   const [cell, second] = one.cells;
   // The value of a single cell is seen without a click.
-  const says = cell && !second ? `${cell.column}: ${cell[where] || t('empty')}` : isLast ? t('%1 from %2', one.says, other) : t('%1 to %2', one.says, other);
+  const says = cell && !second ? `${cell.column}: ${cell[where] || t('empty')}` : t('%1, compared with %2', one.says, other);
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(
@@ -177,9 +177,10 @@ function body(pair: ObjectPair, where: SideName, isLast: boolean, other: string)
   return [pictured ? null : image(mine), ...told];
 }
 
-/** An object on its side: tile, name, and its differences from the one on the other side; `branches` are the own and the other one. */
+/** An object on its side: tile, name, and its differences from the object of the other branch. */
 export function objectElement(
-  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, [branch, otherBranch]: readonly [string, string], choose: (object: ObjectRow) => void
+  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, [branch, otherBranch]: readonly [string, string],
+  choose: (object: ObjectRow) => void
 ): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
