@@ -40,19 +40,18 @@ def origin_rows(
         # A number has no words.
         is_number = isinstance(arguments[name], (bool, int, float))
         is_plain = origin.kind == "model" and not origin.also
+        # The parts of a list may be of several origins: they have no note, or that of the worst.
+        is_mixed = bool(origin.also) and isinstance(arguments[name], (list, tuple, Mapping))
+        if is_mixed and origin.trust == "trusted":
+            continue
         # What a model usually writes says nothing about its origin.
         if is_plain and (origin.trust == "trusted" or (is_number and origin.trust == "unclear")):
             continue
-        # The parts of a list may be of several origins: they have no note, or that of the worst.
-        if origin.also and isinstance(arguments[name], (list, tuple, Mapping)):
-            if origin.trust == "trusted":
-                continue
-            origin = replace(origin, also=())
         source = view.state.calls.get(origin.call)
         is_bad = origin.trust == "untrusted"
         yield OriginRow(
             name,
-            _origin_text(view, origin),
+            _origin_text(view, replace(origin, also=()) if is_mixed else origin),
             origin.trust,
             view.call_key(source) if source else "",
             _warning(name, arguments[name], origin) if is_bad else "",

@@ -181,9 +181,9 @@ test('the list of steps scrolls as little as shows the selected step clear of th
   const list = it.one('ol[aria-label=Steps]');
   Object.defineProperties(list, { scrollHeight: { value: 270 }, clientHeight: { value: 90 } });
   const scrolled = async (step: number): Promise<number> => {
-    it.view.update(delta(step, { session: [{ phase: 'ready', next_call: `call${step + 1}` }] }));
     for (const [index, item] of it.all('ol[aria-label=Steps] li').entries())
       Object.defineProperties(item, { offsetTop: { value: 30 * index, configurable: true }, offsetHeight: { value: 30, configurable: true } });
+    it.view.update(delta(step, { session: [{ phase: 'ready', next_call: `call${step + 1}` }] }));
     await new Promise(resume => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resume))));
     return list.scrollTop;
   };

@@ -1,8 +1,8 @@
 /** The dialogs `Edit call` and `Write call`. */
 import type { CallRow, Commands, ToolRow, Written } from '../generated/contract';
 import { previewElement } from './change';
-import { focusInPlace, h, joined } from './dom';
-import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
+import { focusInPlace, h } from './dom';
+import { complain, type Dialog, dialogBox, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { columnsOf, missingColumn, requestPreview } from './full_preview';
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
@@ -16,8 +16,8 @@ function followingText(view: ViewState, call: CallRow): string {
   const run = dependentCalls(view, call).filter(({ status }) => status !== 'rejected' && status !== 'answered');
   if (run.length === 0) return t('No other call uses its result.');
   const steps = run.map(({ step }) => step);
-  const [starts, ends] = [steps.filter(step => !steps.includes(step - 1)), steps.filter(step => !steps.includes(step + 1))];
-  const ranges = starts.map((start, at) => joined('-', String(start), start !== ends[at] && String(ends[at])));
+  const ends = steps.filter(step => !steps.includes(step + 1));
+  const ranges = steps.filter(step => !steps.includes(step - 1)).map((start, at) => [...new Set([start, ends[at]])].join('-'));
   return tn('Then %1 call runs again (%2).', 'Then %1 calls run again (%2).', run.length, oneLine(ranges.join(', '), 120));
 }
 
@@ -83,16 +83,17 @@ export class EditDialog implements Dialog {
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _isSent = false;
   private readonly _runButton = button(t('Run with these values'), { type: 'submit', look: 'primary' });
-  private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
-  private readonly _buttons = h(
-    'div', 'tc-row', button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
-    button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
-  );
   private readonly _form = h(
-    'form', { onsubmit: () => this._submit(), novalidate: true }, ...this._rows.map(one => one.element), this._reasonField,
-    h('p', 'tc-note', icon('info'), this._note), this._preview, this._error.element, this._buttons
+    'form', { onsubmit: () => this._submit(), novalidate: true }, ...this._rows.map(one => one.element),
+    labelledField(t('Reason'), t('optional, sent to the model'), this._reason),
+    h('p', 'tc-note', icon('info'), this._note), this._preview, this._error.element,
+    h(
+      'div', 'tc-row', button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+      button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
+    )
   );
-  readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
+  readonly box = dialogBox(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
+  readonly element = h('div', 'tc-veil', this.box);
 
   constructor(private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
@@ -203,7 +204,8 @@ export class CallDialog implements Dialog {
     this._rows.length ? null : note(t('This tool takes no arguments.')), h('p', 'tc-note', icon('run'), this._note), this._error.element,
     h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
   );
-  readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
+  readonly box = dialogBox(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
+  readonly element = h('div', 'tc-veil', this.box);
 
   constructor(
     private _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string,

@@ -191,13 +191,6 @@ export function scrollIntoList(list: HTMLElement, { offsetTop: top, offsetHeight
   list.scrollTop = Math.min(Math.max(list.scrollTop, top + height + 24 - list.clientHeight), Math.max(0, top - 24));
 }
 
-/** The nearest element around another one that scrolls now. */
-export function scrollerOf(element: Element): Element | null {
-  const around = element.parentElement;
-  if (!around || (around.scrollHeight > around.clientHeight && /auto|scroll/.test(getComputedStyle(around).overflowY))) return around;
-  return scrollerOf(around);
-}
-
 /** Returns a function that calls `draw` with its arguments if one of them changed. */
 export function whenChanged(draw: () => void): (...stamp: unknown[]) => boolean;
 export function whenChanged<Stamp extends readonly unknown[]>(draw: (...stamp: Stamp) => void): (...stamp: Stamp) => boolean;

@@ -302,7 +302,6 @@ export class FieldRow {
     this._changedTag.style.visibility = this.isChanged ? '' : 'hidden';
     const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
     this._hint.textContent = veiled ? t('contains invisible characters: %1', veiled) : this._context.hint(this.field, raw);
-    this._hint.classList.toggle('cut', !veiled);
     this._hint.title = this._hint.textContent;
     this._about.style.visibility = this._hint.textContent ? 'hidden' : '';
   }
@@ -352,6 +351,7 @@ export class FormError {
 
 export interface Dialog {
   readonly element: HTMLElement;
+  readonly box: HTMLElement;
   /** Shows a refusal at its fields; the values stay. */
   refuse(reason: string, fields: Readonly<Record<string, string>>): void;
   setBusy(sent: boolean): void;
@@ -370,8 +370,8 @@ function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
   (event.shiftKey ? last : first)?.focus();
 }
 
-/** The frame of a dialog: title, subject, its description, and Close. */
-export function dialogFrame(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
+/** The box of a dialog: title, subject, its description, the form, and Close. */
+export function dialogBox(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
   const id = nextId();
   const head = h(
     'div', 'tc-row', h('h3', { id }, title), h('code', 'muted', oneLine(about, 60)),
@@ -384,5 +384,5 @@ export function dialogFrame(title: string, about: string, description: string, f
     event.stopPropagation();
     if (event.key === 'Tab') keepFocusInside(box, event);
   });
-  return h('div', 'tc-veil', box);
+  return box;
 }

@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { afterLayout, focusedKey, focusInPlace, h, hasFocus, isField, listen, scrollerOf } from './dom';
+import { afterLayout, focusedKey, focusInPlace, h, hasFocus, isField, listen } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -117,8 +117,8 @@ export class PanelView {
   private readonly _requestedExports = new Set<ExportFormat>();
   /** The button with which the last step was taken, by its `data-k`: it has the focus again when it can be pressed again. */
   private _stepButton = '';
-  /** The open dialog, its box, what scrolls around the panel, and what had the focus. */
-  private _dialog: Readonly<{ view: Dialog; box: HTMLElement; scroller: Element | null; back: Element | null }> | null = null;
+  /** The open dialog, what scrolls around the panel, and what had the focus. */
+  private _dialog: Readonly<{ view: Dialog; scroller: Element | null; back: Element | null }> | null = null;
   private readonly _acts: PanelActions = {
     setState: patch => this._setState(patch),
     send: (...commands) => this._sendConfirmed(commands),
@@ -175,7 +175,11 @@ export class PanelView {
     const target = event.target as Element;
     if (this._root.contains(target)) target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
   };
-  private readonly _resizeObserver = new ResizeObserver(() => this._fit());
+  /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
+  private readonly _resizeObserver = new ResizeObserver(() => {
+    this._graph.resize();
+    this._measure();
+  });
   private readonly _dialogObserver = new ResizeObserver(() => this._placeDialog());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
@@ -334,12 +338,6 @@ export class PanelView {
     return view.takesGuesses && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
   }
 
-  /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
-  private _fit(): void {
-    this._graph.resize();
-    this._measure();
-  }
-
   /** Whether the graph shares the window with a call that waits. In a saved copy nobody decides, and the card is below the graph. */
   private _hasLowGraph(): boolean {
     return this._isDeciding || this._card.asks;
@@ -443,28 +441,23 @@ export class PanelView {
     this._page.inert = true;
     // In a panel as high as the window, what cuts it is what scrolls.
     this._root.style.minHeight = '100vh';
-    const [box, scroller] = [view.element.firstElementChild as HTMLElement, scrollerOf(this._root)];
-    this._root.style.minHeight = '';
-    this._dialog = { view, box, scroller, back: document.activeElement };
+    let scroller: Element | null = this._shell;
+    const scrolls = (one: Element): boolean => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
+    while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
+    this._dialog = { view, scroller, back: document.activeElement };
     this._placeDialog();
-    for (const one of [box, scroller]) if (one) this._dialogObserver.observe(one);
+    for (const one of [view.box, scroller]) if (one) this._dialogObserver.observe(one);
     view.focus();
   }
 
-  /**
-   * Places the dialog in the part of the panel that is seen, no higher than that: in a narrow panel below the table of the call,
-   * in a wide one beside it. Where it has grown it keeps its top, and the page scrolls to it.
-   */
+  /** Places the dialog in the part of the panel that is seen, below the table of the call or beside it; it keeps its top as it grows. */
   private _placeDialog(): void {
     if (!this._dialog) return;
-    const { box, scroller, view } = this._dialog;
-    const { top, height } = this._root.getBoundingClientRect();
+    const { scroller, view: { box, element: { style } } } = this._dialog;
+    const { top } = this._root.getBoundingClientRect();
     const seen = scroller?.getBoundingClientRect() ?? { top: 0, height: document.documentElement.clientHeight };
     box.style.maxHeight = `${seen.height - 2 * DIALOG_GAP}px`;
-    const { style } = view.element;
-    const lowest = Math.max(DIALOG_GAP, height - box.offsetHeight - DIALOG_GAP);
-    const place = Math.max(DIALOG_GAP, Math.min(seen.top - top + DIALOG_GAP, lowest));
-    if (!style.getPropertyValue('--tc-seen')) style.setProperty('--tc-seen', `${place}px`);
+    if (!style.getPropertyValue('--tc-seen')) style.setProperty('--tc-seen', `${Math.max(0, seen.top - top) + DIALOG_GAP}px`);
     style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
     this._root.style.minHeight = `${box.offsetTop + box.offsetHeight + DIALOG_GAP}px`;
     box.scrollIntoView({ block: 'nearest' });

@@ -4,7 +4,7 @@ import {
   afterLayout, type Child, consume, h, hasFocus, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
 } from './dom';
 import { button, icon } from './icons';
-import { argumentNames, branchName, currentBranch, endText, namesObject, stepIcon, warningText } from './labels';
+import { argumentNames, branchName, endText, namesObject, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import { literalText, oneLine, plural, shortLine, summaryOf, t, textBlock, tn } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
@@ -25,8 +25,6 @@ interface StepItem {
   readonly following?: number;
   /** Whether it is folded away. */
   readonly folded?: boolean;
-  /** The next step begins with it. */
-  readonly isNext: boolean;
 }
 
 const MOST_BY_RULE = 2;
@@ -106,7 +104,7 @@ function stepElement(item: StepItem, open: (call: CallRow) => void, fold: HTMLEl
     icon(stepIcon(call)), h('button', { class: 'tool', key: `step ${call.id}` }, oneLine(call.tool, 120)),
     h('span', { class: 'what', title: joined(' → ', call.what, call.result) }, spokenStatus(call) ? screenReaderText(spokenStatus(call)) : null, ...stepText(item)),
     lines.length ? h('span', { class: 'change', title: lines.join('\n') }, ...lines.map(line => h('span', {}, shortLine(line, 160)))) : null,
-    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, joined(', ', isSame ? call.change : '', item.isNext ? t('next') : endText(call)))
+    h('span', { class: 'end', title: warningText(call) }, fold, call.edited && stepIcon(call) !== 'edited' ? icon('edited') : null, joined(', ', isSame ? call.change : '', endText(call)))
   );
 }
 
@@ -119,10 +117,7 @@ function stepItems({ model, objects }: ViewState, calls: readonly CallRow[]): St
     const names = lists.get(call.id)?.map(({ name }) => name) ?? (object ? [object.name] : []);
     const made = names.length > 4 ? t('%1 and %2 more', names.slice(0, 3).join(', '), names.length - 3) : names.join(', ');
     const isSame = !!object?.content && object.content === model.objects.get(call.before)?.content;
-    return {
-      call, made, isSame, isNext: call.id === model.session.next_call, pending: object?.role === 'pending', tool: model.tools.get(call.tool),
-      who: hasSeveral ? call.who : ''
-    };
+    return { call, made, isSame, pending: object?.role === 'pending', tool: model.tools.get(call.tool), who: hasSeveral ? call.who : '' };
   });
 }
 
@@ -191,8 +186,8 @@ export class StepList {
     this._list.classList.toggle('long', to - from > STEP_BLOCK);
     this._list.classList.toggle('walked', view.isPast);
     const items = foldedByRule(stepItems(view, view.calls.slice(from, to)), view.chosen.call, this._opened);
-    const stamp = ({ call, made, isSame, isNext, pending, tool, who, following, folded }: StepItem): unknown[] =>
-      [call, made, isSame, isNext, pending, tool, who, following, folded, this._opened.has(call.id)];
+    const stamp = (item: StepItem): unknown[] =>
+      [item.call, item.made, item.isSame, item.pending, item.tool, item.who, item.following, item.folded, this._opened.has(item.call.id)];
     this._rows(items.map(item => ({ key: item.call.id, stamp: stamp(item), item })));
     this._list.style.setProperty('--tc-n', view.lastStep > 999 ? '36px' : '20px');
     this._markCurrent(this._list.children[chosen - from] ?? null);
@@ -204,11 +199,8 @@ export class StepList {
       : 0;
     this._laterText.hidden = hidden === 0;
     const selected = view.model.calls.get(view.chosen.call);
-    this._selectedText.hidden = !selected?.branch;
-    const [branch, shown] = [branchName(view.model, selected?.branch ?? ''), currentBranch(view.model)?.name ?? ''];
-    this._selectedText.textContent = selected?.branch
-      ? t('Selected: call %1 on branch %2. These are the steps of %3.', selected.step, oneLine(branch, 40), oneLine(shown, 40))
-      : '';
+    const branch = oneLine(branchName(view.model, selected?.branch ?? ''), 60);
+    this._selectedText.textContent = selected && branch ? t('Selected: call %1 on branch %2', selected.step, branch) : '';
     this._laterText.textContent = tn('%1 later step is hidden', '%1 later steps are hidden', hidden);
     this._emptyText.hidden = view.isPast || view.calls.length > 0;
     this._toolList.paint(view);
