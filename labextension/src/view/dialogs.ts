@@ -92,8 +92,7 @@ export class EditDialog implements Dialog {
       button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
     )
   );
-  readonly box = dialogBox(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
-  readonly element = h('div', 'tc-veil', this.box);
+  readonly element = dialogBox(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
   constructor(private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
@@ -198,14 +197,12 @@ export class CallDialog implements Dialog {
   private readonly _addButton = button(t('Add call'), { onclick: () => this._sendCall(false) });
   private readonly _sendButton = button(t('Send'), { type: 'submit', look: 'primary' });
   private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
-  private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
     'form', { onsubmit: () => this._sendCall(false, true), novalidate: true }, ...this._rows.map(one => one.element),
     this._rows.length ? null : note(t('This tool takes no arguments.')), h('p', 'tc-note', icon('run'), this._note), this._error.element,
-    h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
+    h('div', 'tc-row', this._addAnywayButton, button(t('Cancel'), { look: 'right', onclick: this._close }), this._addButton, this._sendButton)
   );
-  readonly box = dialogBox(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
-  readonly element = h('div', 'tc-veil', this.box);
+  readonly element = dialogBox(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
 
   constructor(
     private _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string,

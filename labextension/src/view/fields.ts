@@ -225,18 +225,6 @@ function inputOfKind(field: Field, around: InputContext): Input {
   }
 }
 
-/** The input of a field, holding its value. */
-function inputFor(field: Field, around: InputContext): Input {
-  const input = inputOfKind(field, around);
-  input.set(initialRaw(field));
-  return input;
-}
-
-/** The text with its invisible characters escaped; empty if it has none. */
-function invisibleCharacters(raw: string): string {
-  return seenAndHidden(raw).length > 1 ? literalText(raw, 120) : '';
-}
-
 /** An input in its label, with a hint; its accessible name is its own `aria-label`. */
 export function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
   return h('label', 'tc-field', h('span', '', h('span', 'tc-label', label), ' ', h('span', 'hint', hint)), input);
@@ -256,7 +244,7 @@ export interface FieldContext {
 export class FieldRow {
   private readonly _id = nextId();
   private readonly _described = `${this._id}-h ${this._id}-e`;
-  readonly input = inputFor(this.field, {
+  readonly input = inputOfKind(this.field, {
     id: this._id,
     common: { id: this._id, 'aria-describedby': this._described },
     named: fits => candidates(fits, this._context.objects, this._context.step)
@@ -276,6 +264,7 @@ export class FieldRow {
   );
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
+    this.input.set(initialRaw(this.field));
     listen(this.input.element, 'input', () => {
       this.showError('');
       this.refresh();
@@ -300,7 +289,7 @@ export class FieldRow {
     const raw = this.input.raw();
     // What is not shown keeps its place, so that nothing moves as one types.
     this._changedTag.style.visibility = this.isChanged ? '' : 'hidden';
-    const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
+    const veiled = this.field.kind === 'text' && raw && seenAndHidden(raw).length > 1 ? literalText(raw, 120) : '';
     this._hint.textContent = veiled ? t('contains invisible characters: %1', veiled) : this._context.hint(this.field, raw);
     this._hint.title = this._hint.textContent;
     this._about.style.visibility = this._hint.textContent ? 'hidden' : '';
@@ -351,7 +340,6 @@ export class FormError {
 
 export interface Dialog {
   readonly element: HTMLElement;
-  readonly box: HTMLElement;
   /** Shows a refusal at its fields; the values stay. */
   refuse(reason: string, fields: Readonly<Record<string, string>>): void;
   setBusy(sent: boolean): void;

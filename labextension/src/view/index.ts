@@ -118,7 +118,7 @@ export class PanelView {
   /** The button with which the last step was taken, by its `data-k`: it has the focus again when it can be pressed again. */
   private _stepButton = '';
   /** The open dialog, what scrolls around the panel, and what had the focus. */
-  private _dialog: Readonly<{ view: Dialog; scroller: Element | null; back: Element | null }> | null = null;
+  private _dialog: Readonly<{ view: Dialog; veil: HTMLElement; scroller: Element | null; back: Element | null }> | null = null;
   private readonly _acts: PanelActions = {
     setState: patch => this._setState(patch),
     send: (...commands) => this._sendConfirmed(commands),
@@ -246,8 +246,10 @@ export class PanelView {
     // What an edited call made is shown, in place of what was chosen.
     const isEdited = wasSent && this._ui.editedCall !== '' && !refusal;
     this._ui = { ...this._ui, commandSent: false, ...(isEdited || (isNewSubject && !this._dialog) ? { chosen: null, form: null } : {}) };
-    if (refusal && this._model.refusal) this._showRefusal();
-    else if (wasSent) this._closeDialog(true);
+    if (refusal && this._model.refusal) {
+      this._dialog?.view.setBusy(false);
+      this._dialog?.view.refuse(this._model.refusal.reason, this._model.refusal.fields);
+    } else if (wasSent) this._closeDialog(true);
     this._paintSoon(notice);
   }
 
@@ -424,10 +426,10 @@ export class PanelView {
   /** Closes the dialog; the focus goes back to the button that opened it. Where that is gone and the call was `sent`, it goes to the card. */
   private _closeDialog(sent = false): void {
     if (!this._dialog) return;
-    const { view, back } = this._dialog;
+    const { veil, back } = this._dialog;
     this._dialog = null;
     this._dialogObserver.disconnect();
-    view.element.remove();
+    veil.remove();
     this._page.inert = false;
     this._root.style.minHeight = '';
     const key = CSS.escape(back?.getAttribute('data-k') ?? '');
@@ -437,23 +439,24 @@ export class PanelView {
 
   private _openDialog(view: Dialog): void {
     this._closeDialog();
-    this._root.append(view.element);
+    const veil = h('div', 'tc-veil', view.element);
+    this._root.append(veil);
     this._page.inert = true;
     // In a panel as high as the window, what cuts it is what scrolls.
     this._root.style.minHeight = '100vh';
     let scroller: Element | null = this._shell;
     const scrolls = (one: Element): boolean => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
     while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
-    this._dialog = { view, scroller, back: document.activeElement };
+    this._dialog = { view, veil, scroller, back: document.activeElement };
     this._placeDialog();
-    for (const one of [view.box, scroller]) if (one) this._dialogObserver.observe(one);
+    for (const one of [view.element, scroller]) if (one) this._dialogObserver.observe(one);
     view.focus();
   }
 
   /** Places the dialog in the part of the panel that is seen, below the table of the call or beside it; it keeps its top as it grows. */
   private _placeDialog(): void {
     if (!this._dialog) return;
-    const { scroller, view: { box, element: { style } } } = this._dialog;
+    const { scroller, veil: { style }, view: { element: box } } = this._dialog;
     const { top } = this._root.getBoundingClientRect();
     const seen = scroller?.getBoundingClientRect() ?? { top: 0, height: document.documentElement.clientHeight };
     box.style.maxHeight = `${seen.height - 2 * DIALOG_GAP}px`;
@@ -461,13 +464,6 @@ export class PanelView {
     style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
     this._root.style.minHeight = `${box.offsetTop + box.offsetHeight + DIALOG_GAP}px`;
     box.scrollIntoView({ block: 'nearest' });
-  }
-
-  private _showRefusal(): void {
-    if (!this._dialog) return;
-    const { refusal: refused } = this._model;
-    this._dialog.view.setBusy(false);
-    if (refused) this._dialog.view.refuse(refused.reason, refused.fields);
   }
 
   /** Saves an export that was requested in this view. */

@@ -179,8 +179,7 @@ function body(pair: ObjectPair, where: SideName, isLast: boolean, other: string)
 
 /** An object on its side: tile, name, and its differences from the object of the other branch. */
 export function objectElement(
-  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, [branch, otherBranch]: readonly [string, string],
-  choose: (object: ObjectRow) => void
+  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, branch: string, otherBranch: string, choose: (object: ObjectRow) => void
 ): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;

@@ -139,7 +139,7 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   // A call that failed has no object, which needs no words.
   const objects = pair.objects.map(one =>
     call.status === 'failed' && !one[where] ? null : objectElement(
-      one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, [branchOf(call), branchOf(other)], object => choose(object.id)
+      one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, branchOf(call), branchOf(other), object => choose(object.id)
     )
   );
   return h(
