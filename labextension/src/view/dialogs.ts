@@ -13,12 +13,11 @@ import { needsDecision, type PanelActions, shownCall, type ViewState } from './v
 /** What happens after an edited call that ran has run again. */
 function followingText(view: ViewState, call: CallRow): string {
   // What the person rejected, or answered, stays so.
-  const run = dependentCalls(view, call).filter(({ status }) => status !== 'rejected' && status !== 'answered');
-  if (run.length === 0) return t('No other call uses its result.');
-  const steps = run.map(({ step }) => step);
+  const steps = dependentCalls(view, call).flatMap(({ status, step }) => (status === 'rejected' || status === 'answered' ? [] : step));
+  if (steps.length === 0) return t('No other call uses its result.');
   const ends = steps.filter(step => !steps.includes(step + 1));
   const ranges = steps.filter(step => !steps.includes(step - 1)).map((start, at) => [...new Set([start, ends[at]])].join('-'));
-  return tn('Then %1 call runs again (%2).', 'Then %1 calls run again (%2).', run.length, oneLine(ranges.join(', '), 120));
+  return tn('Then %1 call runs again (%2).', 'Then %1 calls run again (%2).', steps.length, oneLine(ranges.join(', '), 120));
 }
 
 /** The values of changed fields by name: of an argument that is left out its default, undefined where that is not known. */

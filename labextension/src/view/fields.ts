@@ -287,7 +287,7 @@ export class FieldRow {
 
   refresh(): void {
     const raw = this.input.raw();
-    // What is not shown keeps its place, so that nothing moves as one types.
+    // What is hidden keeps its place: nothing moves as one types.
     this._changedTag.style.visibility = this.isChanged ? '' : 'hidden';
     const veiled = this.field.kind === 'text' && raw && seenAndHidden(raw).length > 1 ? literalText(raw, 120) : '';
     this._hint.textContent = veiled ? t('contains invisible characters: %1', veiled) : this._context.hint(this.field, raw);

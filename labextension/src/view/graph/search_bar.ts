@@ -117,7 +117,6 @@ export class Search implements SearchedCalls {
     this.usual = isHidden ? NOTHING_USUAL : this._computeUsual(next);
     yield;
     this.kindCounts = isHidden ? NO_COUNTS : countKinds(next.calls, this.usual);
-    // The calls of another branch may have none of the kind.
     if (this._query.kind && !this.kindCounts.has(this._query.kind)) this._query = { ...this._query, kind: null };
     this.hits = this._query === NO_QUERY ? [] : yield* searchHits(next, this._query.text, this._query.kind, this.usual);
     if (!isHidden) this._paint(next);
