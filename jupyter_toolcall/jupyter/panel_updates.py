@@ -220,6 +220,9 @@ def session_row(
     pending = () if phase in ("thinking", "running", "ready") else waiting_calls(cursor)
     branch_view = BranchView(cursor, state)
     recorded = cursor.replay_queue.recorded_heads if cursor.replay_queue.next(state.open) else ()
+    next_call = state.calls[state.open[0]] if phase == "ready" and state.open else None
+    if next_call and not (recorded or detail or waiting_calls(cursor)):
+        detail = t("The next step runs call %1 (%2).", next_call.step, next_call.tool)
     reply = state.last if phase != "thinking" else None
     text = ""
     if isinstance(reply, Replied):
@@ -235,7 +238,7 @@ def session_row(
         repair=repair_row(branch_view) if phase == "finished" else None,
         scheme=state.opened.scheme,
         pending=tuple([branch_view.call_key(call) for call in pending]),
-        next_call=state.calls[state.open[0]].key if phase == "ready" and state.open else "",
+        next_call=next_call.key if next_call else "",
         # An edit in a replay leaves the calls after it to be repeated, which are of another branch.
         recorded_calls=max((len(state_at(context.journal, e).order) for e in recorded), default=0),
         text=text,

@@ -91,13 +91,15 @@ class _Source:
             value = _folded(value)
             if len(letters := _letters(value)) >= WHOLE:
                 return letters in self.letters
-        elif NUMBER.fullmatch(value):
-            # 99 is no part of 5.99, and 500 none of 1,500.
-            alone = rf"(?<![\w.,]){re.escape(value)}(?!\w|[.,]\d)"
-            return re.search(alone, self.text) is not None
-        elif len(value) >= WHOLE:
-            return value in self.text
-        return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.text) is not None
+        before, after = r"(?<!\w)", r"(?!\w)"
+        if self.origin.trust != "untrusted":
+            # 99 is no part of 5.99, 500 none of 1,500, and nothing is a part of an object's name.
+            after = r"(?!\w|#\d)"
+            if NUMBER.fullmatch(value):
+                before, after = r"(?<![\w.,])(?<!\w#)", r"(?!\w|[.,]\d)"
+            elif len(value) >= WHOLE:
+                before, after = "", r"(?!#\d)"
+        return re.search(before + re.escape(value) + after, self.text) is not None
 
     def may_have(self, value: str) -> bool:
         """Return whether this is an untrusted text in which a value stands somehow."""

@@ -24,7 +24,7 @@ from ..engine.call_warnings import call_warning
 from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import round_digest
-from ..engine.permission import Ask, may_resume, permission_of_policy
+from ..engine.permission import Ask, Run, may_resume, permission_of_policy
 from ..engine.replay import as_repeated, following_approvals, is_decided, reapproval_reason
 from ..engine.session_values import PreparedCall
 from ..schemes.listing import nearest_tool
@@ -267,7 +267,9 @@ def _with_decision(
     allowed = permission_of_policy(cursor, call, ready)
     asks = isinstance(allowed, Ask) or call.status == "unknown"
     if not asks or is_decided(cursor, call, ready):
-        return row
+        # What the policy runs waits for nobody.
+        is_run = isinstance(allowed, Run) and row.status == "proposed"
+        return replace(row, status="approved") if is_run else row
     # What was decided is not what would run now: it waits as a call that nobody decided on.
     status = "proposed" if call.status == "approved" else row.status
     following = (

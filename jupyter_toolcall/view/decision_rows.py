@@ -12,6 +12,7 @@ from ..core.call_record import ArgumentOrigin, CallRecord
 from ..core.digests import readable_json
 from ..core.events import Decided, Started
 from ..core.interface_text import joined, t
+from ..core.recorded_data import replace
 from ..engine.budget_hook import BudgetHook
 from ..engine.cursor import Cursor, SessionContext
 from ..engine.decisions import ASKED
@@ -38,6 +39,10 @@ def origin_rows(
         # A number has no words.
         is_number = isinstance(arguments[name], (bool, int, float))
         is_plain = origin.kind == "model" and not origin.also
+        # The parts of a list may be of several origins: they have no note, or that of the worst.
+        is_mixed = bool(origin.also) and isinstance(arguments[name], (list, tuple, Mapping))
+        if is_mixed and origin.trust == "trusted":
+            continue
         # What a model usually writes says nothing about its origin.
         if is_plain and (origin.trust == "trusted" or (is_number and origin.trust == "unclear")):
             continue
@@ -45,7 +50,7 @@ def origin_rows(
         is_bad = origin.trust == "untrusted"
         yield OriginRow(
             name,
-            _origin_text(view, origin),
+            _origin_text(view, replace(origin, also=()) if is_mixed else origin),
             origin.trust,
             view.call_key(source) if source else "",
             _warning(name, arguments[name], origin) if is_bad else "",

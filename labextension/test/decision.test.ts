@@ -41,11 +41,14 @@ test('the columns that a call names are those in its texts, at any depth', () =>
   assert.deepEqual(names(5), []);
 });
 
-test('odd are empty cells, blanks that are not seen, and what is far from the other numbers or is none', () => {
-  assert.deepEqual(oddRows(CELLS, [2]), [20, 33]);
-  assert.deepEqual(oddRows(CELLS, [1, 2]), [30, 20, 33]);
-  assert.deepEqual(oddRows(CELLS, [0]), []);
-  assert.deepEqual(oddRows([['1'], ['2'], ['two']], [0]), [2]);
+test('the largest and the smallest number stand out, one empty cell, blanks that are not seen, and what is no number', () => {
+  assert.deepEqual(oddRows(CELLS, [2]), [33, 20, 0]);
+  assert.deepEqual(oddRows(CELLS, [1, 2]), [30, 33, 20, 0]);
+  assert.deepEqual(oddRows(CELLS, [0]), [0, 39]);
+  assert.deepEqual(oddRows([['1'], ['2'], ['two']], [0]), [0, 2, 1]);
+  const prices = ['39.5', '', '80', '41', '8000', '210', '', '199'].map(price => [price]);
+  assert.deepEqual(oddRows(prices, [0]), [4, 1, 0]);
+  assert.deepEqual(oddRows([['2'], ['2'], ['']], [0]), [2]);
   assert.deepEqual(oddRows([['2026-01-02'], ['2026-01-03'], ['" "'], ['03/14/26'], ...CELLS.map(() => ['2026-02-01'])], [0]), [2, 3]);
   assert.deepEqual(oddRows([], [0]), []);
 });
@@ -231,7 +234,7 @@ test('a call that is looked back at is edited as it is now, with the calls after
     const input = it.one('.tc-dialog .tc-in') as HTMLTextAreaElement;
     input.value = '7';
     input.dispatchEvent(new Event('input', { bubbles: true }));
-    assert.match(it.one('.tc-dialog .tc-note').textContent, /Then run again: 2 Potato_do2, 3 Potato_do3/);
+    assert.match(it.one('.tc-dialog .tc-note').textContent, /Then 2 calls run again \(2-3\)/);
   }
 });
 

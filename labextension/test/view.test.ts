@@ -324,8 +324,8 @@ test('the dialog of a call that ran names the calls that run again, and no other
     press(dialog, 'Escape');
     return text;
   };
-  assert.match(consequence('Potato#2'), /new branch: Potato_do1\(grams=7\)\. Then run again: 2 Potato_do2, 4 save\./);
-  assert.match(consequence('Potato#3'), /Then run again: 4 save\./);
+  assert.match(consequence('Potato#2'), /new branch: Potato_do1\(grams=7\)\. Then 2 calls run again \(2, 4\)\./);
+  assert.match(consequence('Potato#3'), /Then 1 call runs again \(4\)\./);
   it.view.update(delta(1, { calls: [{ ...save, uses: [] }] }));
   assert.match(consequence('Potato#3'), /No other call uses its result\./);
 });

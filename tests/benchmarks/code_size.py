@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_311,
-    "core + engine + session": 8_623,
+    "core + engine + session": 8_621,
     "tools": 3_754,
     "sources": 6_015,
-    "jupyter": 4_410,
-    "view": 2_253,
+    "jupyter": 4_413,
+    "view": 2_256,
     "models": 2_020,
     "export": 2_720,
     "compare": 1_889,
     "schemes": 1_511,
     "teaching + evaluation": 1_998,
     "storage": 987,
-    "rules, budgets, origins, previews": 1_611,
+    "rules, budgets, origins, previews": 1_617,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_533,
+    "all": 39_543,
     "Python files": 256,
-    "Python tests": 50_953,
-    "TypeScript": 12_024,
+    "Python tests": 50_999,
+    "TypeScript": 12_025,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

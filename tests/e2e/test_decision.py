@@ -11,6 +11,7 @@ from tests.e2e.kitchen import (
     LOAD,
     OWN,
     choose,
+    edit_call,
     expect_status,
     expect_waits,
     fries_cell,
@@ -401,3 +402,39 @@ def test_two_calls_that_wait_name_two_objects(page: Page, lab: Place) -> None:
     expect(node(view, "Jar#2")).to_be_visible()
     steps(view).nth(1).click()
     expect(view.get_by_text("Creates Jar#2.")).to_be_visible()
+
+
+ONE = """
+one = Scripted([("drop", {"table": "DataFrame#1", "column": "price", "above": 9.0}), "Done."])
+"""
+
+
+@pytest.mark.own_page
+def test_the_form_edit_moves_no_field_and_its_buttons_are_whole_as_one_types(
+    page: Page, lab: Place
+) -> None:
+    cell = "%%toolchat -m one -t drop -i orders --scheme flat\nGo."
+    view = run_notebook(page, lab, "edit.ipynb", [FIVE + ONE, cell])
+    expect_waits(view, 1, "drop")
+    for is_over in (False, True):
+        for width, height in [(1366, 768), (500, 900), (500, 600)]:
+            resize(page, view, width, height)
+            dialog = edit_call(view)
+            # JupyterLab may still be laying its cells out.
+            expect(dialog.get_by_role("button", name="Close")).to_be_in_viewport(ratio=0.98)
+            fields = dialog.locator(".tc-field, .tc-note")
+            read_places = "all => all.map(one => one.getBoundingClientRect().top)"
+            places = fields.evaluate_all(read_places)
+            dialog.get_by_role("textbox", name="above").fill("7.5")
+            confirm = dialog.get_by_role("button", name="Run with these values")
+            for button in (confirm, dialog.get_by_role("button", name="Reset")):
+                expect(button).to_be_in_viewport(ratio=0.98)
+                assert not button.evaluate(COVERED)
+            assert fields.evaluate_all(read_places) == pytest.approx(places, abs=1)
+            screenshot(page, f"edit-{'ran' if is_over else 'waits'}-{width}-{height}")
+            press(dialog, "Cancel")
+        if not is_over:
+            resize(page, view, 1366, 768)
+            press(view, "Approve")
+            expect_status(view, "Finished")
+            choose(view, 1)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jupyter_toolcall import (
     Rule,
@@ -456,3 +458,19 @@ def test_a_rule_to_refuse_fits_where_one_value_comes_from_there() -> None:
     turns = *FROM_PAGE[:1], ("send", {"to": "billing@harbor.example", "body": "mine"})
     rules = [Rule("send", "refuse", origins=["untrusted"]), "all"]
     assert asked(*turns, approve=rules).calls[1].status == "rejected"
+
+
+FEW_NUMBERS = st.lists(st.integers(0, 12), min_size=1, max_size=3)
+
+
+@given(words=FEW_NUMBERS, others=FEW_NUMBERS, limits=FEW_NUMBERS)
+def test_a_number_is_the_persons_as_a_word_alone_and_a_list_has_one_origin_or_none(
+    words: list[int], others: list[int], limits: list[int]
+) -> None:
+    parts = [f"{', '.join(map(str, words))};", *(f"DataFrame#{n} x{n} {n}nd" for n in others)]
+    asked_for = [("note", {"text": value}) for value in (limits, limits[0])]
+    session = asked([*asked_for], prompt=" ".join(parts), approve="ask")
+    kind, _ = origins(session)["text"]
+    assert kind == ("prompt" if limits[0] in words else "model")
+    shown = [origin.says for origin in all_rows(session.cursor, "").calls[0].origins]
+    assert shown == ["from your prompt"] * (set(limits) <= {*words})

@@ -2,20 +2,22 @@
 import type { CallRow, Commands, ToolRow, Written } from '../generated/contract';
 import { previewElement } from './change';
 import { focusInPlace, h } from './dom';
-import { complain, type Dialog, dialogFrame, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
+import { complain, type Dialog, dialogBox, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { columnsOf, missingColumn, requestPreview } from './full_preview';
 import { button, icon, note } from './icons';
 import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, own, rawOf } from './schema';
-import { clip, literalText, oneLine, t } from './text';
+import { clip, literalText, oneLine, t, tn } from './text';
 import { needsDecision, type PanelActions, shownCall, type ViewState } from './view_state';
 
 /** What happens after an edited call that ran has run again. */
 function followingText(view: ViewState, call: CallRow): string {
   // What the person rejected, or answered, stays so.
-  const run = dependentCalls(view, call).filter(({ status }) => status !== 'rejected' && status !== 'answered');
-  const dependents = run.map(({ step, tool }) => `${step} ${tool}`);
-  return dependents.length ? t('Then run again: %1.', oneLine(dependents.join(', '), 240)) : t('No other call uses its result.');
+  const steps = dependentCalls(view, call).flatMap(({ status, step }) => (status === 'rejected' || status === 'answered' ? [] : step));
+  if (steps.length === 0) return t('No other call uses its result.');
+  const ends = steps.filter(step => !steps.includes(step + 1));
+  const ranges = steps.filter(step => !steps.includes(step - 1)).map((start, at) => [...new Set([start, ends[at]])].join('-'));
+  return tn('Then %1 call runs again (%2).', 'Then %1 calls run again (%2).', steps.length, oneLine(ranges.join(', '), 120));
 }
 
 /** The values of changed fields by name: of an argument that is left out its default, undefined where that is not known. */
@@ -84,16 +86,16 @@ export class EditDialog implements Dialog {
   private _timer: ReturnType<typeof setTimeout> | undefined;
   private _isSent = false;
   private readonly _runButton = button(t('Run with these values'), { type: 'submit', look: 'primary' });
-  private readonly _reasonField = labelledField(t('Reason'), t('optional, sent to the model'), this._reason);
-  private readonly _buttons = h(
-    'div', 'tc-row', button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
-    button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
-  );
   private readonly _form = h(
-    'form', { onsubmit: () => this._submit(), novalidate: true }, ...this._rows.map(one => one.element), this._reasonField,
-    h('p', 'tc-note', icon('info'), this._note), this._preview, this._error.element, this._buttons
+    'form', { onsubmit: () => this._submit(), novalidate: true }, ...this._rows.map(one => one.element),
+    labelledField(t('Reason'), t('optional, sent to the model'), this._reason),
+    h('p', 'tc-note', icon('info'), this._note), this._preview, this._error.element,
+    h(
+      'div', 'tc-row', button(t('Reset'), { look: 'ghost first', onclick: () => this._reset() }),
+      button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
+    )
   );
-  readonly element = dialogFrame(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
+  readonly element = dialogBox(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
 
   constructor(private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();
@@ -200,13 +202,12 @@ export class CallDialog implements Dialog {
   private readonly _addButton = button(t('Add call'), { onclick: () => this._sendCall(false) });
   private readonly _sendButton = button(t('Send'), { type: 'submit', look: 'primary' });
   private readonly _addAnywayButton = button(t('Add with the mistake'), { look: 'ghost first', onclick: () => this._sendCall(true) });
-  private readonly _cancelButton = button(t('Cancel'), { look: 'right', onclick: () => this._close() });
   private readonly _form = h(
     'form', { onsubmit: () => this._sendCall(false, true), novalidate: true }, ...this._rows.map(one => one.element),
     this._rows.length ? null : note(t('This tool takes no arguments.')), h('p', 'tc-note', icon('run'), this._note), this._error.element,
-    h('div', 'tc-row', this._addAnywayButton, this._cancelButton, this._addButton, this._sendButton)
+    h('div', 'tc-row', this._addAnywayButton, button(t('Cancel'), { look: 'right', onclick: this._close }), this._addButton, this._sendButton)
   );
-  readonly element = dialogFrame(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
+  readonly element = dialogBox(t('Write call'), this._tool.id, this._tool.description, this._form, () => this._close());
 
   constructor(
     private _view: ViewState, private readonly _tool: ToolRow, private readonly _replyText: string,

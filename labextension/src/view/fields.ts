@@ -180,7 +180,7 @@ function textInput(field: Field, around: InputContext): Input {
     return { ...input, element: offers.element, offer };
   }
   const placeholder = field.kind === 'texts' ? t('one per line') : '';
-  return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(10, value.split('\n').length + 1) }));
+  return plainInput(h('textarea', { ...common, placeholder, rows: Math.min(20, value.split('\n').length + 1) }));
 }
 
 /** The mark of an input for any value among the choices that write none. */
@@ -225,18 +225,6 @@ function inputOfKind(field: Field, around: InputContext): Input {
   }
 }
 
-/** The input of a field, holding its value. */
-function inputFor(field: Field, around: InputContext): Input {
-  const input = inputOfKind(field, around);
-  input.set(initialRaw(field));
-  return input;
-}
-
-/** The text with its invisible characters escaped; empty if it has none. */
-function invisibleCharacters(raw: string): string {
-  return seenAndHidden(raw).length > 1 ? literalText(raw, 120) : '';
-}
-
 /** An input in its label, with a hint; its accessible name is its own `aria-label`. */
 export function labelledField(label: string, hint: string, input: HTMLElement): HTMLElement {
   return h('label', 'tc-field', h('span', '', h('span', 'tc-label', label), ' ', h('span', 'hint', hint)), input);
@@ -256,12 +244,13 @@ export interface FieldContext {
 export class FieldRow {
   private readonly _id = nextId();
   private readonly _described = `${this._id}-h ${this._id}-e`;
-  readonly input = inputFor(this.field, {
+  readonly input = inputOfKind(this.field, {
     id: this._id,
     common: { id: this._id, 'aria-describedby': this._described },
     named: fits => candidates(fits, this._context.objects, this._context.step)
   });
-  private readonly _hint = h('span', { class: 'hint', id: `${this._id}-h` });
+  private readonly _about = h('span', 'hint', clip(oneLine(this.field.description, 400), 160));
+  private readonly _hint = h('span', 'hint');
   private readonly _error = h('span', { class: 'tc-wrong', id: `${this._id}-e` });
   private readonly _changedTag = h('span', 'tc-tag', icon('edited'), t('changed'));
   private readonly _name = oneLine(this.field.name, 80);
@@ -269,10 +258,13 @@ export class FieldRow {
   private readonly _label = h(
     this.input.group ? 'span' : 'label', { class: 'tc-label', id: `${this._id}-l`, for: this.input.group ? null : this._id }, this._name
   );
-  private readonly _line = h('div', 'tc-row tc-line', this.input.element);
-  readonly element = h('div', 'tc-field', h('div', {}, this._label, ' ', this._hint), this._line, this._error);
+  private readonly _hints = h('span', { class: 'tc-hints', id: `${this._id}-h` }, this._about, this._hint);
+  readonly element = h(
+    'div', 'tc-field', h('div', 'tc-over', this._label, this._hints, this._context.marks && this._changedTag), this.input.element, this._error
+  );
 
   constructor(readonly field: Field, private readonly _context: FieldContext, private readonly _changed: () => void) {
+    this.input.set(initialRaw(this.field));
     listen(this.input.element, 'input', () => {
       this.showError('');
       this.refresh();
@@ -295,12 +287,12 @@ export class FieldRow {
 
   refresh(): void {
     const raw = this.input.raw();
-    if (this._context.marks && this.isChanged) this._line.append(this._changedTag);
-    else this._changedTag.remove();
-    const veiled = this.field.kind === 'text' ? invisibleCharacters(raw ?? '') : '';
-    this._hint.textContent = veiled
-      ? t('contains invisible characters: %1', veiled)
-      : this._context.hint(this.field, raw) || clip(oneLine(this.field.description, 400), 160);
+    // What is hidden keeps its place: nothing moves as one types.
+    this._changedTag.style.visibility = this.isChanged ? '' : 'hidden';
+    const veiled = this.field.kind === 'text' && raw && seenAndHidden(raw).length > 1 ? literalText(raw, 120) : '';
+    this._hint.textContent = veiled ? t('contains invisible characters: %1', veiled) : this._context.hint(this.field, raw);
+    this._hint.title = this._hint.textContent;
+    this._about.style.visibility = this._hint.textContent ? 'hidden' : '';
   }
 
   /** The input to write into, else the chosen one. */
@@ -366,8 +358,8 @@ function keepFocusInside(element: HTMLElement, event: KeyboardEvent): void {
   (event.shiftKey ? last : first)?.focus();
 }
 
-/** The frame of a dialog: title, subject, its description, and Close. */
-export function dialogFrame(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
+/** The box of a dialog: title, subject, its description, the form, and Close. */
+export function dialogBox(title: string, about: string, description: string, form: HTMLElement, close: () => void): HTMLElement {
   const id = nextId();
   const head = h(
     'div', 'tc-row', h('h3', { id }, title), h('code', 'muted', oneLine(about, 60)),
@@ -380,5 +372,5 @@ export function dialogFrame(title: string, about: string, description: string, f
     event.stopPropagation();
     if (event.key === 'Tab') keepFocusInside(box, event);
   });
-  return h('div', 'tc-veil', box);
+  return box;
 }

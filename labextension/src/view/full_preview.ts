@@ -141,34 +141,29 @@ export function rarity<T>(values: readonly T[]): (value: T) => boolean {
   return value => isShared && (counts.get(value) ?? 0) * 4 <= values.length;
 }
 
-/** Numbers from which on a column has a middle. */
-const FEW = 8;
-
 /**
- * Whether a cell is odd in its column, kind by kind: empty, a text with blanks that are not seen, another type than most, far
- * from the others, written in another way than most.
+ * The rows of a column that stand out, kind by kind: its largest and its smallest number, first the one that is farther from
+ * the middle; one empty cell; texts with blanks that are not seen; cells of another type than most, or written in another way.
  */
-function oddities(column: readonly string[]): ((cell: string) => boolean)[] {
-  const numbers = column.filter(cell => NUMBER.test(cell)).map(Number).sort((a, b) => a - b);
-  const quarter = (part: number): number => numbers[Math.floor((part * (numbers.length - 1)) / 4)] ?? 0;
-  const range = numbers.length < FEW ? Infinity : 3 * (quarter(3) - quarter(1));
+function oddities(column: readonly string[]): number[][] {
+  const rowsWith = (fits: (cell: string) => boolean): number[] => [...column.keys()].filter(row => fits(column[row] ?? ''));
+  const numberAt = (row: number | undefined): number => Number(column[row ?? 0]);
+  const numbers = rowsWith(cell => NUMBER.test(cell)).sort((a, b) => numberAt(a) - numberAt(b));
   const isNumeric = 2 * numbers.length > column.length;
+  const middle = numberAt(numbers[numbers.length >> 1]);
+  const ends = [...numbers.slice(0, 1), ...numbers.slice(-1)].sort((a, b) => Math.abs(numberAt(b) - middle) - Math.abs(numberAt(a) - middle));
   const isRareShape = rarity(column.filter(cell => cell !== '').map(shapeOf));
   return [
-    cell => cell === '',
-    cell => cell.startsWith('"'),
-    cell => isNumeric && cell !== '' && !NUMBER.test(cell),
-    cell => isNumeric && cell !== '' && (Number(cell) > quarter(3) + range || Number(cell) < quarter(1) - range),
-    cell => !isNumeric && cell !== '' && isRareShape(shapeOf(cell))
+    isNumeric && numberAt(ends[0]) !== numberAt(ends[1]) ? ends : [],
+    rowsWith(cell => cell === '').slice(0, 1),
+    rowsWith(cell => cell.startsWith('"')),
+    rowsWith(cell => cell !== '' && (isNumeric ? !NUMBER.test(cell) : isRareShape(shapeOf(cell))))
   ];
 }
 
-/** The first rows of a table in which a cell of some columns is odd, of each kind and column in turn. */
+/** The first rows of a table that stand out in some columns, of each kind and column in turn. */
 export function oddRows(cells: Preview['cells'], columns: readonly number[]): number[] {
-  const lists = columns.flatMap(column => {
-    const values = cells.map(row => row[column] ?? '');
-    return oddities(values).map(isOdd => [...values.keys()].filter(row => isOdd(values[row] ?? '')));
-  });
+  const lists = columns.flatMap(column => oddities(cells.map(row => row[column] ?? '')));
   const longest = Math.max(0, ...lists.map(list => list.length));
   return [...new Set(Array.from({ length: longest }, (_, place) => lists.flatMap(list => list[place] ?? [])).flat())];
 }

@@ -56,6 +56,8 @@ const PRESS_MS = 500;
 
 /** Pixels that a notebook's own bars take above and below the cells. */
 const CHROME = 130;
+/** Pixels around a dialog. */
+const DIALOG_GAP = 8;
 /** The graph's share of the window while a decision waits, and its height at least. */
 const [GRAPH_SHARE, LOWEST_GRAPH] = [0.35, 120];
 
@@ -115,7 +117,8 @@ export class PanelView {
   private readonly _requestedExports = new Set<ExportFormat>();
   /** The button with which the last step was taken, by its `data-k`: it has the focus again when it can be pressed again. */
   private _stepButton = '';
-  private _dialog: { readonly view: Dialog; readonly back: Element | null } | null = null;
+  /** The open dialog, what scrolls around the panel, and what had the focus. */
+  private _dialog: Readonly<{ view: Dialog; veil: HTMLElement; scroller: Element | null; back: Element | null }> | null = null;
   private readonly _acts: PanelActions = {
     setState: patch => this._setState(patch),
     send: (...commands) => this._sendConfirmed(commands),
@@ -172,7 +175,12 @@ export class PanelView {
     const target = event.target as Element;
     if (this._root.contains(target)) target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
   };
-  private readonly _resizeObserver = new ResizeObserver(() => this._fit());
+  /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
+  private readonly _resizeObserver = new ResizeObserver(() => {
+    this._graph.resize();
+    this._measure();
+  });
+  private readonly _dialogObserver = new ResizeObserver(() => this._placeDialog());
 
   constructor(private readonly _el: HTMLElement, private readonly _host: Host, private readonly _known = EMPTY_MODEL) {
     this._tabBar.panels.Graph.append(this._scoreCard.element);
@@ -238,8 +246,10 @@ export class PanelView {
     // What an edited call made is shown, in place of what was chosen.
     const isEdited = wasSent && this._ui.editedCall !== '' && !refusal;
     this._ui = { ...this._ui, commandSent: false, ...(isEdited || (isNewSubject && !this._dialog) ? { chosen: null, form: null } : {}) };
-    if (refusal && this._model.refusal) this._showRefusal();
-    else if (wasSent) this._closeDialog(true);
+    if (refusal && this._model.refusal) {
+      this._dialog?.view.setBusy(false);
+      this._dialog?.view.refuse(this._model.refusal.reason, this._model.refusal.fields);
+    } else if (wasSent) this._closeDialog(true);
     this._paintSoon(notice);
   }
 
@@ -258,6 +268,7 @@ export class PanelView {
     clearTimeout(this._paintTimer);
     removeEventListener('keydown', this._suppressShortcuts, true);
     this._resizeObserver.disconnect();
+    this._dialogObserver.disconnect();
     this._shell.remove();
   }
 
@@ -327,13 +338,6 @@ export class PanelView {
   private _decides(view: ViewState): boolean {
     const asks = (view.waitingCall ?? view.personTurn ?? view.toGuess ?? view.model.session.budget) !== null;
     return view.takesGuesses && !view.isPast && (asks || (this._isDeciding && isBusy(view.model)));
-  }
-
-  /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
-  private _fit(): void {
-    this._graph.resize();
-    this._measure();
-    this._placeDialog();
   }
 
   /** Whether the graph shares the window with a call that waits. In a saved copy nobody decides, and the card is below the graph. */
@@ -422,9 +426,10 @@ export class PanelView {
   /** Closes the dialog; the focus goes back to the button that opened it. Where that is gone and the call was `sent`, it goes to the card. */
   private _closeDialog(sent = false): void {
     if (!this._dialog) return;
-    const { view, back } = this._dialog;
+    const { veil, back } = this._dialog;
     this._dialog = null;
-    view.element.remove();
+    this._dialogObserver.disconnect();
+    veil.remove();
     this._page.inert = false;
     this._root.style.minHeight = '';
     const key = CSS.escape(back?.getAttribute('data-k') ?? '');
@@ -434,29 +439,31 @@ export class PanelView {
 
   private _openDialog(view: Dialog): void {
     this._closeDialog();
-    this._dialog = { view, back: document.activeElement };
-    this._root.append(view.element);
+    const veil = h('div', 'tc-veil', view.element);
+    this._root.append(veil);
     this._page.inert = true;
+    // In a panel as high as the window, what cuts it is what scrolls.
+    this._root.style.minHeight = '100vh';
+    let scroller: Element | null = this._shell;
+    const scrolls = (one: Element): boolean => one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY);
+    while (scroller && !scrolls(scroller)) scroller = scroller.parentElement;
+    this._dialog = { view, veil, scroller, back: document.activeElement };
     this._placeDialog();
-    view.element.firstElementChild?.scrollIntoView({ block: 'nearest' });
+    for (const one of [view.element, scroller]) if (one) this._dialogObserver.observe(one);
     view.focus();
   }
 
-  /** Makes room for the dialog: in a narrow panel it stands below the table of the call, in a wide one beside it. */
+  /** Places the dialog in the part of the panel that is seen, below the table of the call or beside it; it keeps its top as it grows. */
   private _placeDialog(): void {
-    const veil = this._dialog?.view.element;
-    if (!veil) return;
-    const { top } = this._root.getBoundingClientRect();
-    veil.style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
-    const box = veil.firstElementChild?.getBoundingClientRect();
-    if (box) this._root.style.minHeight = `${Math.max(box.height + 48, box.bottom - top + 16)}px`;
-  }
-
-  private _showRefusal(): void {
     if (!this._dialog) return;
-    const { refusal: refused } = this._model;
-    this._dialog.view.setBusy(false);
-    if (refused) this._dialog.view.refuse(refused.reason, refused.fields);
+    const { scroller, veil: { style }, view: { element: box } } = this._dialog;
+    const { top } = this._root.getBoundingClientRect();
+    const seen = scroller?.getBoundingClientRect() ?? { top: 0, height: document.documentElement.clientHeight };
+    box.style.maxHeight = `${seen.height - 2 * DIALOG_GAP}px`;
+    if (!style.getPropertyValue('--tc-seen')) style.setProperty('--tc-seen', `${Math.max(0, seen.top - top) + DIALOG_GAP}px`);
+    style.setProperty('--tc-below', `${this._card.data.getBoundingClientRect().bottom - top}px`);
+    this._root.style.minHeight = `${box.offsetTop + box.offsetHeight + DIALOG_GAP}px`;
+    box.scrollIntoView({ block: 'nearest' });
   }
 
   /** Saves an export that was requested in this view. */

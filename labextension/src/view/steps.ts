@@ -4,7 +4,7 @@ import {
   afterLayout, type Child, consume, h, hasFocus, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
 } from './dom';
 import { button, icon } from './icons';
-import { argumentNames, endText, namesObject, stepIcon, warningText } from './labels';
+import { argumentNames, branchName, endText, namesObject, stepIcon, warningText } from './labels';
 import { objectsByCall } from './model';
 import { literalText, oneLine, plural, shortLine, summaryOf, t, textBlock, tn } from './text';
 import { needsDecision, type PanelActions, type ViewState } from './view_state';
@@ -155,7 +155,8 @@ export class StepList {
   private readonly _list = h('ol', { class: 'tc-steps', label: t('Steps') });
   private readonly _laterText = h('p', 'tc-later');
   private readonly _emptyText = h('p', 'tc-later', t('No steps yet.'));
-  private readonly _pane = h('div', 'tc-pane', h('h3', 'tc-h', t('Steps')), this._list, this._emptyText, this._laterText);
+  private readonly _selectedText = h('p', 'tc-later');
+  private readonly _pane = h('div', 'tc-pane', h('h3', 'tc-h', t('Steps')), this._selectedText, this._list, this._emptyText, this._laterText);
   private readonly _earlierText = h('p', 'tc-later');
   private readonly _furtherText = h('p', 'tc-later');
   private readonly _toolList = new ToolList(this._acts);
@@ -194,6 +195,9 @@ export class StepList {
       ? [...view.model.calls.values()].filter(call => call.branch === '' && call.step > view.step).length
       : 0;
     this._laterText.hidden = hidden === 0;
+    const selected = view.model.calls.get(view.chosen.call);
+    const branch = oneLine(branchName(view.model, selected?.branch ?? ''), 60);
+    this._selectedText.textContent = selected && branch ? t('Selected: call %1 on branch %2', selected.step, branch) : '';
     this._laterText.textContent = tn('%1 later step is hidden', '%1 later steps are hidden', hidden);
     this._emptyText.hidden = view.isPast || view.calls.length > 0;
     this._toolList.paint(view);

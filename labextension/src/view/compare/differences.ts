@@ -62,14 +62,14 @@ export function openFirst(rows: readonly HTMLElement[]): void {
 }
 
 /** One side of a differing part: text, picture, lines, cells; what is of both sides stands on the last one. */
-function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name, preview }: ObjectRow): Child {
+function partElement(one: PartRow, where: SideName, isLast: boolean, { id, name, preview }: ObjectRow, other: string): Child {
   if (one.cells.some(cell => !cell.left_at !== !cell.right_at)) return loneRows(one, where, id);
   const words = one[where];
   const hasText = one.left !== null || one.right !== null;
   const hasRows = one.cells.length > 0;
   const [cell, second] = one.cells;
   // The value of a single cell is seen without a click.
-  const says = cell && !second ? `${cell.column}: ${cell[where] || t('empty')}` : one.says;
+  const says = cell && !second ? `${cell.column}: ${cell[where] || t('empty')}` : t('%1, compared with %2', one.says, other);
   const [left = '', right = '', differing = ''] = one.images;
   const images = [where === 'left' ? left : right, isLast ? differing : ''];
   return h(
@@ -162,7 +162,7 @@ function objectPreview(object: ObjectRow): Child[] {
 const image = ({ name, preview }: ObjectRow): Child => picture(preview.image, t('%1, a picture', name));
 
 /** The difference of an object on one side: its picture and its differing values. */
-function body(pair: ObjectPair, where: SideName, isLast: boolean): Child[] {
+function body(pair: ObjectPair, where: SideName, isLast: boolean, other: string): Child[] {
   const mine = pair[where];
   if (!mine || pair.same) return [];
   const { repeated, values } = pair;
@@ -172,23 +172,24 @@ function body(pair: ObjectPair, where: SideName, isLast: boolean): Child[] {
     ...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))
   ];
   const { parts } = values;
-  const told = parts.map(one => partElement(one, where, isLast, mine));
+  const told = parts.map(one => partElement(one, where, isLast, mine, other));
   const pictured = parts.some(one => one.images.some(Boolean)) || pair.left.preview.image === pair.right.preview.image;
   return [pictured ? null : image(mine), ...told];
 }
 
-/** An object on its side: tile, name, and its differences. */
+/** An object on its side: tile, name, and its differences from the object of the other branch. */
 export function objectElement(
-  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, branch: string, choose: (object: ObjectRow) => void
+  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, branch: string, otherBranch: string, choose: (object: ObjectRow) => void
 ): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
   // Two objects of one name are told apart by their branches.
   const isTwin = !pair.same && pair.left?.name === pair.right?.name;
+  const other = oneLine(isTwin ? otherBranch : pair[where === 'left' ? 'right' : 'left']?.name ?? '', 40);
   const caption = mutedText(oneLine(joined(' · ', isTwin && oneLine(branch, 40), object.preview.caption || object.kind), 120));
   const mini = h(
     'button', { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
     thumb(glyph(object.preview), true), strongText(oneLine(object.name, 80)), caption
   );
-  return h('div', pair.left?.saved || pair.right?.saved ? 'tc-madeof saved' : 'tc-madeof', mini, ...body(pair, where, isLast));
+  return h('div', pair.left?.saved || pair.right?.saved ? 'tc-madeof saved' : 'tc-madeof', mini, ...body(pair, where, isLast, other));
 }

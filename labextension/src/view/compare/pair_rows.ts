@@ -135,11 +135,11 @@ function pairCell(pair: CallPair, where: SideName, { view, acts, order }: Compar
   const props = { class: 'tc-call', 'aria-pressed': String(chosen.call === call.id), key: `${where} ${call.id}` };
   const title = h('button', { ...props, onclick: () => choose(call.object) }, ...callText(pair, call, other));
   const code = pair.changes.find(change => change.what === 'code')?.name ?? '';
-  const branch = branchName(view.model, call.branch) || (currentBranch(view.model)?.name ?? '');
+  const branchOf = (one: CallRow | null): string => branchName(view.model, one?.branch ?? '') || (currentBranch(view.model)?.name ?? '');
   // A call that failed has no object, which needs no words.
   const objects = pair.objects.map(one =>
     call.status === 'failed' && !one[where] ? null : objectElement(
-      one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, branch, object => choose(object.id)
+      one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, branchOf(call), branchOf(other), object => choose(object.id)
     )
   );
   return h(

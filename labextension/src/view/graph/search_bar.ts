@@ -75,7 +75,7 @@ export class Search implements SearchedCalls {
   private readonly _computeUsual = usualOfCalls();
   isOpen = false;
   private readonly _drawChips = whenChanged(() => {
-    const shown = CALL_KINDS.filter(kind => this.kindCounts.has(kind) || this._query.kind === kind);
+    const shown = CALL_KINDS.filter(kind => this.kindCounts.has(kind));
     redraw(this._chips, () => this._chips.replaceChildren(...shown.map(kind => this._chip(kind, this.kindCounts.get(kind) ?? 0))));
     this._chips.hidden = shown.length === 0;
   });
@@ -116,8 +116,9 @@ export class Search implements SearchedCalls {
     this.element.classList.toggle('fixed', always);
     this.usual = isHidden ? NOTHING_USUAL : this._computeUsual(next);
     yield;
-    this.hits = this._query === NO_QUERY ? [] : yield* searchHits(next, this._query.text, this._query.kind, this.usual);
     this.kindCounts = isHidden ? NO_COUNTS : countKinds(next.calls, this.usual);
+    if (this._query.kind && !this.kindCounts.has(this._query.kind)) this._query = { ...this._query, kind: null };
+    this.hits = this._query === NO_QUERY ? [] : yield* searchHits(next, this._query.text, this._query.kind, this.usual);
     if (!isHidden) this._paint(next);
   }
 
