@@ -143,7 +143,7 @@ def _inks(node: GraphNode) -> tuple[str, str]:
 def _shape(node: GraphNode) -> Part:
     is_call = node.kind == "call"
     waits = is_call and node.state == "waits" and not node.muted
-    is_pale = node.input or node.kind in ("earlier", "reference")
+    is_pale = node.input or node.kind in ("fold", "reference")
     fill = FILL if is_pale else WASH if waits else "#fff"
     place = {"x": node.x - node.width / 2, "y": node.y - node.height / 2}
     size = {"width": node.width, "height": node.height, "rx": node.height / 2 if is_call else 8}

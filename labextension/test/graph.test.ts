@@ -341,7 +341,7 @@ test('a failed call among the earlier ones is asked for by its own id, and a cli
   const { calls = [], ...rows } = chain(140);
   const failed = calls.map(call => (call.step === 20 ? { ...call, status: 'failed' as const, object: '' } : call));
   const { nodes = [], ...graph } = drawn({ calls: failed, ...rows });
-  const earlier = { kind: 'earlier' as const, row: 'call80', x: 60, y: 200, label: '80 earlier calls' };
+  const earlier = { kind: 'fold' as const, row: 'call80', x: 60, y: 200, label: '80 earlier calls' };
   view.update(whole({ calls: failed, ...rows, graph: [{ ...graph, nodes: [...nodes, earlier] }] }));
   one('.tc-chip.failed').click();
   assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20', page: 900, compact: false });
