@@ -32,8 +32,6 @@ BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
 """Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
 PAGES = (PAGE, 450, 1_200)
 """The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
-WIDEST_PAGE = 2 * PAGES[-1]
-"""The width of rows of a large drawing that is shown as a whole."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
@@ -190,7 +188,11 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
             nodes.setdefault(f"object:{row.id}", _object_node(row, maker))
 
     drawn = {call for span in spans for call in span}
+    sources = list[str]()
     if left_out := [row for key, row in table.calls.items() if key not in drawn]:
+        taken = dict.fromkeys(key for row in left_out for key in table.uses[row.id])
+        sources = [key for key in taken if not table.maker[key]][:most]
+        draw(table.objects[key] for key in sources)
         label = tn("%1 earlier call", "%1 earlier calls", len(left_out))
         nodes["left out"] = _fold_node(label, left_out[-1])
     # What no call made, and no call has taken yet, comes last.
@@ -205,7 +207,9 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
         nodes[f"call:{last.id}"] = _call_node(last) if len(span) == 1 else fold
         draw(table.objects_by_call.get(last.id, ()))
     place = {key: n for n, key in enumerate(nodes)}
-    edges = [edge for span in spans for edge in _edges(table, span, place)]
+    # What came from outside is always drawn.
+    edges = [GraphEdge(place[f"object:{key}"], place["left out"]) for key in sources]
+    edges += [edge for span in spans for edge in _edges(table, span, place)]
     draw(free)
     return GraphRow(
         nodes=(*nodes.values(),),

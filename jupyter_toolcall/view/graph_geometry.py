@@ -134,7 +134,7 @@ def in_rows(
         """Return a box for what a call takes, with the name of its branch if that is another."""
         original, branch = graph.nodes[edge.tail], branches[edge.tail]
         is_apart = edge.tail in results and branch in names and branch != branches[edge.head]
-        of = f" ({visible_text(names[branch].label, NAME)})" if is_apart else ""
+        of = f" of {visible_text(names[branch].label, NAME)}" if is_apart else ""
         label = f"{original.label}{of}"
         width = even(text_width(f"{UP} {label}", SMALL) + 16)
         return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
@@ -176,6 +176,14 @@ def _rows(
     width_of = [node.width for node in graph.nodes]
     calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "fold")]
     elsewhere = {result for call in calls for result in results[call]}
+    # A call that makes nothing stands with the call that made, or first took, what it takes.
+    units, heads = defaultdict[int, list[int]](list), dict[int, int]()
+    for call in calls:
+        ends = {heads.get(edge.tail, call) for edge in uses[call]}
+        head = call if results[call] or len(ends) > 1 else min(ends, default=call)
+        head = head if branches[head] == branches[call] else call
+        units[head].append(call)
+        heads = dict.fromkeys([*results[call], *(edge.tail for edge in uses[call])], head) | heads
 
     def nodes_of(row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
         before = (row.column.get(edge.tail, 0) + bool(edge.label) for edge in uses[call])
@@ -190,6 +198,11 @@ def _rows(
         yield call, at, width_of[call]
         yield from ((result, at + 1, width_of[result]) for result in results[call])
 
+    def with_unit(row: _Row, head: int) -> _Row:
+        for call in units[head]:
+            row = row.with_nodes(nodes_of(row, call))
+        return row
+
     def in_lines(row: _Row, node: int) -> None:
         line = row.lines[-1] if row.lines else []
         is_full = sum(width_of[n] + GAP for n in [*line, node]) + 2 * MARGIN > page
@@ -202,26 +215,15 @@ def _rows(
     outputs = [n for n in boxes if graph.nodes[n].is_unsaved_output]
     row = _Row({}, {}, [])
     for branch in dict.fromkeys(("", *branches)):
-        has_calls, rows = False, list[_Row]()
-        for call in (n for n in calls if branches[n] == branch):
+        has_calls = False
+        for call in (n for n in units if branches[n] == branch):
             if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
                 in_lines(row, call)
                 continue
-            # A call that makes nothing stands in an earlier row with what it takes, if it has room.
-            ends = {edge.tail for edge in uses[call]}
-            homes = (
-                n for n, row in enumerate(rows) if not results[call] and ends <= row.column.keys()
-            )
-            home = next(homes, -1)
-            longer = rows[home].with_nodes(nodes_of(rows[home], call)) if home >= 0 else row
-            if home >= 0 and longer.width <= page:
-                rows[home] = longer
-                continue
-            longer = row.with_nodes(nodes_of(row, call))
+            longer = with_unit(row, call)
             if has_calls and longer.width > page:
-                rows.append(row)
-                row = _Row({}, {}, [])
-                longer = row.with_nodes(nodes_of(row, call))
+                yield branch, row
+                longer = with_unit(_Row({}, {}, []), call)
             row, has_calls = longer, True
             elsewhere |= row.column.keys()
         if branch == "":
@@ -233,8 +235,7 @@ def _rows(
             for n in (n for n in boxes if n not in row.column and not results[n]):
                 in_lines(row, n)
         if row.column or row.lines:
-            rows.append(row)
-        yield from ((branch, row) for row in rows)
+            yield branch, row
         row = _Row({}, {}, [])
 
 

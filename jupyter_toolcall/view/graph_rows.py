@@ -19,8 +19,8 @@ NodeState = Literal["ran", "waits", "approved", "running", Ended]
 class GraphNode(Row):
     """A box (an object, or a fold of calls) or a pill (a call), with a row of its own.
 
-    A fold stands for a chain of calls. One without lines stands for all calls that have no room.
-    A reference is a small box for an object that is drawn in another row of the drawing. The name
+    A fold stands for a chain of calls; one that no line leaves, for all that have no room. A
+    reference is a small box for an object that is drawn in another row of the drawing. The name
     of a branch stands above its rows, where there are several branches.
     """
 

@@ -183,10 +183,8 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
     if is_wide:
         parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
-    in_box = {
-        n: [names[n], *(text or t("empty") for text in texts[n])] for n in by_place[: len(names)]
-    }
-    lines, others = _lines_in_box(in_box, wide)
+    in_box = {n: [names[n], *texts[n]] for n in by_place[: len(names)]}
+    lines, others = _box_lines(in_box, wide)
     return Preview(
         # A small picture has no room for words.
         text="" if room is SMALL else joined(", ", parts),
@@ -200,20 +198,19 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     )
 
 
-def _lines_in_box(columns: Mapping[int, Sequence[str]], wide: int) -> tuple[tuple[str, ...], Text]:
+def _box_lines(columns: Mapping[int, Sequence[str]], wide: int) -> tuple[tuple[str, ...], Text]:
     """Return the first rows of a table, with as many whole columns as a box has room for, in the
     table's order, and how many of all others there are."""
     shown, room = dict[int, list[str]](), SIGNS
     for n, column in columns.items():
-        texts = [short_numbers(text, SIGNS) for text in column[:LINES]]
+        texts = [short_numbers(text or t("empty"), SIGNS) for text in column[:LINES]]
         width = max(map(len, texts))
         if shown and width > room:
             break
         shown[n] = texts
         room -= width + 2
     others = wide - len(shown)
-    in_order = (shown[n] for n in sorted(shown))
-    rows = [*zip(*in_order, strict=True)][: LINES - (others > 0)]
+    rows = [*zip(*(shown[n] for n in sorted(shown)), strict=True)][: LINES - (others > 0)]
     note = tn("+ %1 column", "+ %1 columns", others) if others else ""
     return (*aligned_lines(rows, range(len(shown))),), note
 

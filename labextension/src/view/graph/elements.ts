@@ -102,7 +102,9 @@ const nodeButton = ({ spot: { key, node }, text }: SceneNode): SVGElement =>
 function nodeElement(shown: SceneNode): SVGElement {
   const { spot, text, isAway } = shown;
   const rx = spot.node.kind === 'call' ? spot.node.height / 2 : 8;
-  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown)];
+  // A fold looks as a stack does.
+  const behind = spot.node.kind === 'fold' ? [s('g', { transform: 'translate(3 -3)' }, frame('tile', spot.node, 0, rx))] : [];
+  const face = [frame('ring', spot.node, 4, rx), ...behind, frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown)];
   const title = s('title', {}, joined(': ', text.label, text.state));
   const look = `node ${nodeLook(spot)}${isAway ? ' away' : ''}`;
   return s('g', { class: look, key: spot.key }, title, nodeButton(shown), s('g', { class: 'picture', silent: 'true' }, ...face));
