@@ -228,8 +228,9 @@ a fold goes into its first call, and what goes out was made by its last one."""
 def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
     """Return the calls and the folds that are drawn, in order."""
     calls, room = [*table.calls], LEAST * most
-    # An edit says what a branch is about.
-    kept = {*[key for key in calls if table.calls[key].edited][-PACE:]}
+    # An edit says what a branch is about, and a failure is not hidden.
+    marked = (key for key, call in table.calls.items() if call.edited or call.status == "failed")
+    kept = {*[*marked][-PACE:]}
     kept |= _ancestors(table, selected)
     sizes = {call: table.size((call,)) for call in calls}
     size, first = sum(sizes.values()), 0

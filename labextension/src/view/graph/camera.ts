@@ -65,7 +65,7 @@ export class Camera {
 
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
-    if (this.isFitted) return;
+    if (this.isFitted && this.fits(this._drawingSize.box, this._height)) return;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // The nodes before it should be visible too.
     const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];

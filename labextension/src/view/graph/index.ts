@@ -190,7 +190,7 @@ export class Graph {
     else if (asked) this._camera.showPart(extent, asked);
     else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest, next.isPast);
     else this._camera.showIfItFits(extent);
-    const isElsewhere = before?.key !== spot?.key || this._chosenSize !== size;
+    const isElsewhere = before?.key !== spot?.key || this._chosenSize !== size || this._camera.isFitted;
     if ((!next.followsNewest || next.isPast) && spot && isElsewhere) this._camera.reveal(spot);
     [this._chosenBefore, this._chosenSize] = [spot, size];
   }
