@@ -188,13 +188,13 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
             nodes.setdefault(f"object:{row.id}", _object_node(row, maker))
 
     drawn = {call for span in spans for call in span}
-    sources = list[str]()
-    if left_out := [row for key, row in table.calls.items() if key not in drawn]:
-        taken = dict.fromkeys(key for row in left_out for key in table.uses[row.id])
-        sources = [key for key in taken if not table.maker[key]][:most]
-        draw(table.objects[key] for key in sources)
+    left_out = [row for key, row in table.calls.items() if key not in drawn]
+    taken = dict.fromkeys(key for row in left_out for key in table.uses[row.id])
+    sources = [key for key in taken if not table.maker[key]][:most]
+    draw(table.objects[key] for key in sources)
+    for last in left_out[-1:]:
         label = tn("%1 earlier call", "%1 earlier calls", len(left_out))
-        nodes["left out"] = _fold_node(label, left_out[-1])
+        nodes["left out"] = _fold_node(label, last)
     # What no call made, and no call has taken yet, comes last.
     used_here = {key for span in spans for key in table.uses[span[0]]}
     used = {key for uses in table.uses.values() for key in uses}
@@ -211,13 +211,9 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     edges = [GraphEdge(place[f"object:{key}"], place["left out"]) for key in sources]
     edges += [edge for span in spans for edge in _edges(table, span, place)]
     draw(free)
-    return GraphRow(
-        nodes=(*nodes.values(),),
-        edges=(*edges,),
-        until=until,
-        earlier=len(table.calls) - sum(len(span) == 1 for span in spans),
-        selected=selected,
-    )
+    hidden = len(table.calls) - sum(len(span) == 1 for span in spans)
+    drawn_nodes, row = (*nodes.values(),), GraphRow(until=until, earlier=hidden, selected=selected)
+    return replace(row, nodes=drawn_nodes, edges=(*edges,))
 
 
 _Span = tuple[str, ...]
@@ -312,13 +308,14 @@ def _fold_node(label: str, last: CallRow, muted: bool = False) -> GraphNode:
 
 def _call_node(call: CallRow) -> GraphNode:
     label = f"{call.step} {visible_text(call.tool, TOOL)}"
-    state, stale = _state(call.status), bool(call.outdated)
+    state, stale, muted = _state(call.status), bool(call.outdated), bool(call.branch)
     if call.result and not call.object:
         label += f" = {short_numbers(printable(' '.join(call.result.split())), RESULT)}"
     marks = (state != "ran") + call.edited + stale
     width = even(text_width(label, MONO, mono=True) + 20 + MARK * marks)
-    node = GraphNode("call", call.id, 0, 0, width, PILL, label, "", state, call.edited, stale)
-    return replace(node, muted=bool(call.branch))
+    return GraphNode(
+        "call", call.id, 0, 0, width, PILL, label, "", state, call.edited, stale, muted
+    )
 
 
 def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
@@ -327,14 +324,10 @@ def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
     width = min(max(BOX[0], even(wide)), WIDEST)
     label, detail = _cut(label, BOLD), _cut(detail, SMALL)
     state = "ran" if maker is None else _state(maker.status)
-    return replace(
-        GraphNode("object", row.id, 0, 0, width, BOX[1], label, detail, state),
-        stale=bool(row.outdated),
-        muted=bool(row.branch),
-        dashed=row.role in ("pending", "output"),
-        flag=row.name if row.role == "output" else row.saved,
-        input=row.role == "input",
-    )
+    stale, muted, dashed = bool(row.outdated), bool(row.branch), row.role in ("pending", "output")
+    flag, is_input = row.name if row.role == "output" else row.saved, row.role == "input"
+    looks = (False, stale, muted, dashed, flag, is_input)
+    return GraphNode("object", row.id, 0, 0, width, BOX[1], label, detail, state, *looks)
 
 
 def _compact(graph: GraphRow) -> GraphRow:

@@ -128,20 +128,19 @@ def in_rows(
         headings: The headings of branches, by branch.
     """
     nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
-    results, names = {edge.head for edge in graph.edges}, dict(headings)
+    results, unnamed = {edge.head for edge in graph.edges}, dict(headings)
 
     def reference(edge: GraphEdge) -> GraphNode:
         """Return a box for what a call takes, with the name of its branch if that is another."""
         original, branch = graph.nodes[edge.tail], branches[edge.tail]
-        is_apart = edge.tail in results and branch in names and branch != branches[edge.head]
-        of = f" of {visible_text(names[branch].label, NAME)}" if is_apart else ""
+        is_apart = edge.tail in results and branch in headings and branch != branches[edge.head]
+        of = f" of {visible_text(headings[branch].label, NAME)}" if is_apart else ""
         label = f"{original.label}{of}"
         width = even(text_width(f"{UP} {label}", SMALL) + 16)
         return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
 
-    headings = dict(headings)
     for branch, row in _rows(graph, page, branches, reference):
-        if (heading := headings.pop(branch, None)) is not None:
+        if (heading := unnamed.pop(branch, None)) is not None:
             # It is two margins high.
             nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=height + 2 * MARGIN))
             width, height = max(width, heading.width), height + int(heading.height) + BELOW

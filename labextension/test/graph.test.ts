@@ -126,7 +126,7 @@ test('zoomed out as far as it goes, nodes have their names in letters that can b
   view.update(whole(chain(40)));
   for (const name of ['Fit', 'Zoom out', 'Zoom out']) one(`[aria-label="${name}"]`).click();
   assert.match(one('.tc-canvas > svg > g').getAttribute('transform') ?? '', /scale\(0\.96\)/);
-  assert.deepEqual(all('.node.call .tool').map(text => text.textContent), Array.from({ length: 40 }, (_, index) => `${index + 1} clean`));
+  assert.deepEqual(all('.node.call .tool').map(text => text.textContent), Array.from({ length: 40 }, (_, index) => `${index + 1} Potato_do${index + 1}`));
 });
 
 test('rows of the width of the canvas are asked for once, and names alone to see a large drawing as a whole', async () => {
