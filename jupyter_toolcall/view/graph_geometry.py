@@ -197,10 +197,15 @@ def _rows(
         yield call, at, width_of[call]
         yield from ((result, at + 1, width_of[result]) for result in results[call])
 
-    def with_unit(row: _Row, head: int) -> _Row:
-        for call in units[head]:
+    def with_unit(row: _Row, unit: Iterable[int]) -> _Row:
+        for call in unit:
             row = row.with_nodes(nodes_of(row, call))
         return row
+
+    def units_of(branch: str) -> Iterator[list[int]]:
+        for unit in (unit for head, unit in units.items() if branches[head] == branch):
+            has_room = with_unit(_Row({}, {}, []), unit).width <= page
+            yield from [unit] if has_room else ([call] for call in unit)
 
     def in_lines(row: _Row, node: int) -> None:
         line = row.lines[-1] if row.lines else []
@@ -215,14 +220,15 @@ def _rows(
     row = _Row({}, {}, [])
     for branch in dict.fromkeys(("", *branches)):
         has_calls = False
-        for call in (n for n in units if branches[n] == branch):
+        for unit in units_of(branch):
+            call = unit[0]
             if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
                 in_lines(row, call)
                 continue
-            longer = with_unit(row, call)
+            longer = with_unit(row, unit)
             if has_calls and longer.width > page:
                 yield branch, row
-                longer = with_unit(_Row({}, {}, []), call)
+                longer = with_unit(_Row({}, {}, []), unit)
             row, has_calls = longer, True
             elsewhere |= row.column.keys()
         if branch == "":
