@@ -204,7 +204,7 @@ def _rows(
 
     def units_of(branch: str) -> Iterator[list[int]]:
         for unit in (unit for head, unit in units.items() if branches[head] == branch):
-            has_room = with_unit(_Row({}, {}, []), unit).width <= page
+            has_room = len(unit) == 1 or with_unit(_Row({}, {}, []), unit).width <= page
             yield from [unit] if has_room else ([call] for call in unit)
 
     def in_lines(row: _Row, node: int) -> None:
