@@ -18,7 +18,7 @@ from ..core.json_data import changed_fields
 from ..core.text import count_text
 from ..view.contract import VERSION
 from ..view.contract_rows import SessionRow
-from ..view.graph import PAGES, WIDEST_PAGE, with_graph
+from ..view.graph import PAGES, with_graph
 from ..view.saved_output import row_texts
 from ..view.svg import svg
 from ..view.text_summary import session_text
@@ -71,7 +71,7 @@ SESSION = """\
 def page(session: ExportedSession) -> str:
     """Return a session as a page. Raises UsageError where the view was not built."""
     # The first drawing is that of the picture, too.
-    rows = with_graph(session.rows, (*PAGES, WIDEST_PAGE))
+    rows = with_graph(session.rows, PAGES)
     saved = {"rows": row_texts(changed_fields(rows)), "version": VERSION}
     names = {"title": escape(session.title), "about": escape(" · ".join(_about(session)))}
     body = session_element(saved, svg(rows), session_text(rows))

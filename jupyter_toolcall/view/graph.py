@@ -7,8 +7,10 @@ the panel, kept as a picture in the notebook, and exported. It is computed from 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from math import inf
 
 from ..core.call_record import Status
 from ..core.interface_text import InterfaceText, joined, t, tn
@@ -30,12 +32,12 @@ BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
 """Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
 PAGES = (PAGE, 450, 1_200)
 """The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
-WIDEST_PAGE = 2 * PAGES[-1]
-"""The width of rows of a large drawing that is shown as a whole."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
 MARK = 16
 """Pixels of an icon on a pill, with its gap."""
+FEWEST = 3
+"""Calls of a fold at least."""
 PACE = 10
 """Calls by which the window moves at once: fewer are drawn until there are so many more."""
 RESULT, TOOL, NAME, ARGUMENT, HEADING = 14, 32, 40, 24, 48
@@ -114,9 +116,13 @@ class _Table:
     uses: Mapping[str, Mapping[str, Sequence[str]]]
     """The objects that a call takes, with the names of the arguments."""
 
-    def size(self, call: str) -> int:
-        """Return about how many nodes and edges a call brings into the drawing."""
-        return max(LEAST, 1 + 2 * len(self.objects_by_call.get(call, ())) + len(self.uses[call]))
+    users: Mapping[str, Sequence[str]]
+    """The calls that take an object."""
+
+    def size(self, span: Sequence[str]) -> int:
+        """Return about how many nodes and edges a call, or a fold, brings into the drawing."""
+        results = self.objects_by_call.get(span[-1], ())
+        return max(LEAST, 1 + 2 * len(results) + len(self.uses[span[0]]))
 
 
 def _table(rows: Rows, until: int) -> _Table:
@@ -153,7 +159,11 @@ def _table(rows: Rows, until: int) -> _Table:
     used = {
         key: {n: names for n, names in uses[key].items() if n and maker[n] != key} for key in calls
     }
-    return _Table(calls, objects, maker, objects_by_call, used)
+    users = defaultdict[str, list[str]](list)
+    for call_id, names in used.items():
+        for key in names:
+            users[key].append(call_id)
+    return _Table(calls, objects, maker, objects_by_call, used, users)
 
 
 def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
@@ -164,103 +174,104 @@ def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
 
 
 def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) -> GraphRow:
-    """Return the nodes and edges, without places, of at most so many calls.
+    """Return the nodes and edges, without places, of at most so many calls and folds.
 
-    These are the newest, and the nearest ancestors of what is selected. Nodes and edges are in a
-    stable order: what calls take, the calls, and what they make, call by call.
+    These are the newest calls, and the nearest ancestors of what is selected. Nodes and edges are
+    in a stable order: what calls take, the calls, and what they make, call by call.
     """
     table = _table(rows, until)
-    window = _window(table, selected, most)
-    gaps, nodes = _gaps(table, window), dict[str, GraphNode]()
+    spans, nodes = _spans(table, selected, most), dict[str, GraphNode]()
 
     def draw(objects: Iterable[ObjectRow]) -> None:
         for row in objects:
             maker = table.calls.get(table.maker[row.id])
-            nodes.setdefault(_key(row), _object_node(row, maker))
+            nodes.setdefault(f"object:{row.id}", _object_node(row, maker))
 
+    drawn = {call for span in spans for call in span}
+    left_out = [row for key, row in table.calls.items() if key not in drawn]
+    taken = dict.fromkeys(key for row in left_out for key in table.uses[row.id])
+    sources = [key for key in taken if not table.maker[key]][:most]
+    draw(table.objects[key] for key in sources)
+    for last in left_out[-1:]:
+        label = tn("%1 earlier call", "%1 earlier calls", len(left_out))
+        nodes["left out"] = _fold_node(label, last)
     # What no call made, and no call has taken yet, comes last.
-    used_here = {key for call in window for key in table.uses[call]}
+    used_here = {key for span in spans for key in table.uses[span[0]]}
     used = {key for uses in table.uses.values() for key in uses}
     unmade = table.objects_by_call.get("", ())
     free = [row for row in unmade if row.id in used_here or not (until or row.id in used)][:most]
-    for key in ("", *window):
-        uses = table.uses.get(key, {})
-        # A box of hidden calls stands before the first drawn call that takes what they made.
-        for call in (key, *(table.maker[used] for used in uses)):
-            if gap := gaps.get(call):
-                nodes.setdefault(_gap_key(gap), _gap_node(gap, table))
-        draw(table.objects[used] for used in uses)
-        if key:
-            nodes[_key(table.calls[key])] = _call_node(table.calls[key], table)
-            draw(table.objects_by_call.get(key, ()))
+    for span in spans:
+        first, last = table.calls[span[0]], table.calls[span[-1]]
+        draw(table.objects[used] for used in table.uses[first.id])
+        fold = _fold_node(t("calls %1-%2", first.step, last.step), last, bool(last.branch))
+        nodes[f"call:{last.id}"] = _call_node(last) if len(span) == 1 else fold
+        draw(table.objects_by_call.get(last.id, ()))
     place = {key: n for n, key in enumerate(nodes)}
-    boxes = [gap for gap in dict.fromkeys(gaps.values()) if _gap_key(gap) in place]
-    edges = [edge for gap in boxes for edge in _gap_edges(table, gap, place)]
-    edges += [edge for key in window for edge in _edges(table, key, place)]
+    # What came from outside is always drawn.
+    edges = [GraphEdge(place[f"object:{key}"], place["left out"]) for key in sources]
+    edges += [edge for span in spans for edge in _edges(table, span, place)]
     draw(free)
-    return GraphRow(
-        nodes=(*nodes.values(),),
-        edges=(*edges,),
-        until=until,
-        earlier=len(table.calls) - len(window),
-        selected=selected,
-    )
+    hidden = len(table.calls) - sum(len(span) == 1 for span in spans)
+    drawn_nodes, row = (*nodes.values(),), GraphRow(until=until, earlier=hidden, selected=selected)
+    return replace(row, nodes=drawn_nodes, edges=(*edges,))
 
 
-_Gap = tuple[str, ...]
-"""Calls that follow one another on a branch and are not drawn."""
+_Span = tuple[str, ...]
+"""A call that is drawn, or the calls of a fold: they follow one another on a branch. What goes into
+a fold goes into its first call, and what goes out was made by its last one."""
 
 
-def _gaps(table: _Table, window: Sequence[str]) -> dict[str, _Gap]:
-    """Return the gaps, by each call in them, and by the next drawn call of their branch.
-
-    Without such a call a gap is found by its branch: on another one than the shown one ("") it has
-    a box only where a drawn call takes what it made.
-    """
-    drawn, following, hidden = {*window}, dict[str, str](), defaultdict[str, list[str]](list)
-    for key, call in reversed(table.calls.items()):
-        if key in drawn:
-            following[call.branch] = key
-        else:
-            hidden[following.get(call.branch, call.branch)].append(key)
-    gaps = {end: (*reversed(calls),) for end, calls in hidden.items()}
-    return gaps | {call: gap for gap in gaps.values() for call in gap}
-
-
-def _gap_key(gap: _Gap) -> str:
-    return f"earlier:{gap[-1]}"
-
-
-def _gap_node(gap: _Gap, table: _Table) -> GraphNode:
-    label, last = tn("%1 earlier call", "%1 earlier calls", len(gap)), table.calls[gap[-1]]
-    return GraphNode("earlier", last.id, 0, 0, *BOX, label, muted=bool(last.branch))
+def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
+    """Return the calls and the folds that are drawn, in order."""
+    calls, room = [*table.calls], LEAST * most
+    # An edit says what a branch is about, and a failure is not hidden.
+    marked = (key for key, call in table.calls.items() if call.edited or call.status == "failed")
+    kept = {*[*marked][-PACE:]}
+    kept |= _ancestors(table, selected)
+    sizes = {call: table.size((call,)) for call in calls}
+    size, first = sum(sizes.values()), 0
+    # The newest calls are fewer by some at once: with each of them all others would move.
+    while size > room and first < len(calls):
+        size -= sum(sizes[call] for call in calls[first : first + PACE] if call not in kept)
+        first += PACE
+    for older in range(first, max(first, len(calls) - ANCESTORS) + 1, PACE):
+        spans = [*_folded(table, calls[:older], kept), *((call,) for call in calls[older:])]
+        if sum(map(table.size, spans)) <= room:
+            return spans
+    # Too few of the older calls are chains: those are left out.
+    return [(call,) for n, call in enumerate(calls) if n >= first or call in kept]
 
 
-def _gap_edges(table: _Table, gap: _Gap, place: Mapping[str, int]) -> Iterator[GraphEdge]:
-    """Yield the lines from the drawn objects that hidden calls take, and to those they made."""
-    box, muted = place[_gap_key(gap)], bool(table.calls[gap[-1]].branch)
-    sources = (_key(table.objects[used]) for key in gap for used in table.uses[key])
-    results = (_key(row) for key in gap for row in table.objects_by_call.get(key, ()))
-    ends = [(place.get(key, box), box) for key in sources]
-    ends += [(box, place.get(key, box)) for key in results]
-    # Nothing leads back, where calls of another branch stand between these.
-    yield from (GraphEdge(*pair, muted=muted) for pair in dict.fromkeys(ends) if pair[0] < pair[1])
+def _folded(table: _Table, calls: Sequence[str], kept: Collection[str]) -> list[_Span]:
+    """Return calls, those that are not kept in folds where they are chains."""
+    place, spans = {call: n for n, call in enumerate(calls)}, list[_Span]()
+    by_branch = sorted(calls, key=lambda call: table.calls[call].branch)
+    runs = groupby(by_branch, lambda call: (table.calls[call].branch, call in kept))
+    for (_, are_kept), run in runs:
+        spans += ((call,) for call in run) if are_kept else _chains(table, [*run])
+    return sorted(spans, key=lambda span: place[span[0]])
 
 
-def _window(table: _Table, selected: str, most: int) -> list[str]:
-    """Return the ids of the calls that are drawn, in order."""
-    # The window moves by some calls at once: with each of them all others would move.
-    most -= -(len(table.calls) - most) % PACE if len(table.calls) > most else 0
-    kept = _ancestors(table, selected)
-    # An edit says what a branch is about.
-    kept |= {*[key for key, call in table.calls.items() if call.edited][-PACE:]}
-    room = LEAST * most - sum(map(table.size, kept))
-    for call in [key for key in reversed(table.calls) if key not in kept]:
-        room -= table.size(call)
-        if room < 0 and kept:
-            break
-        kept.add(call)
-    return [call for call in table.calls if call in kept]
+def _chains(table: _Table, run: Sequence[str]) -> Iterator[_Span]:
+    """Yield calls of a branch: the longest chains of at least three, and the others alone."""
+    at = {call: n for n, call in enumerate(run)}
+    first_maker, last_user = list[int](), list[float]()
+    for n, call in enumerate(run):
+        objects = table.objects_by_call.get(call, ())
+        users = (at.get(user, inf) for row in objects for user in table.users.get(row.id, ()))
+        first_maker.append(min((at.get(table.maker[o], -1) for o in table.uses[call]), default=-1))
+        last_user.append(inf if any(row.saved for row in objects) else max(users, default=n))
+    start = 0
+    while start < len(run):
+        end, reach = start, 0.0
+        for n in range(start + 1, len(run)):
+            reach = max(reach, last_user[n - 1])
+            if first_maker[n] < start or reach == inf:
+                break
+            end = n if reach <= n else end
+        end = end if end - start + 1 >= FEWEST else start
+        yield (*run[start : end + 1],)
+        start = end + 1
 
 
 def _ancestors(table: _Table, selected: str) -> set[str]:
@@ -274,40 +285,37 @@ def _ancestors(table: _Table, selected: str) -> set[str]:
     return found
 
 
-def _edges(table: _Table, call_id: str, place: Mapping[str, int]) -> Iterator[GraphEdge]:
-    call, uses = table.calls[call_id], table.uses[call_id]
-    pill, dashed = place[_key(call)], _state(call.status) in DASHED
+def _edges(table: _Table, span: _Span, place: Mapping[str, int]) -> Iterator[GraphEdge]:
+    call, uses = table.calls[span[-1]], table.uses[span[0]]
+    pill, dashed = place[f"call:{call.id}"], _state(call.status) in DASHED
     are_named = len(uses) > 1
     for key, names in uses.items():
-        used = table.objects[key]
-        muted = bool(call.branch or used.branch)
+        muted = bool(call.branch or table.objects[key].branch)
         name = visible_text(", ".join(dict.fromkeys(names)), ARGUMENT) if are_named else ""
-        yield GraphEdge(place[_key(used)], pill, label=name, muted=muted, dashed=dashed)
-    for row in table.objects_by_call.get(call_id, ()):
+        yield GraphEdge(place[f"object:{key}"], pill, label=name, muted=muted, dashed=dashed)
+    for row in table.objects_by_call.get(call.id, ()):
         muted, dashed = bool(call.branch or row.branch), row.role == "pending"
-        yield GraphEdge(pill, place[_key(row)], muted=muted, dashed=dashed)
+        yield GraphEdge(pill, place[f"object:{row.id}"], muted=muted, dashed=dashed)
 
 
 # -- what stands on a node -----------------------------------------------------------------------
 
 
-def _key(row: CallRow | ObjectRow) -> str:
-    """Return what tells a node from others: an object and the call that made it have one id."""
-    return f"{'call' if isinstance(row, CallRow) else 'object'}:{row.id}"
+def _fold_node(label: str, last: CallRow, muted: bool = False) -> GraphNode:
+    width = even(text_width(label, BOLD) + 16)
+    return GraphNode("fold", last.id, 0, 0, width, PILL, label, muted=muted)
 
 
-def _call_node(call: CallRow, table: _Table) -> GraphNode:
-    kinds = (table.objects[key].kind for key in table.uses[call.id])
-    short_names = (call.tool.removeprefix(f"{kind}_") for kind in kinds if kind)
-    tool = next((tool for tool in short_names if tool != call.tool), call.tool)
-    label = f"{call.step} {visible_text(tool, TOOL)}"
-    state, stale = _state(call.status), bool(call.outdated)
+def _call_node(call: CallRow) -> GraphNode:
+    label = f"{call.step} {visible_text(call.tool, TOOL)}"
+    state, stale, muted = _state(call.status), bool(call.outdated), bool(call.branch)
     if call.result and not call.object:
         label += f" = {short_numbers(printable(' '.join(call.result.split())), RESULT)}"
     marks = (state != "ran") + call.edited + stale
     width = even(text_width(label, MONO, mono=True) + 20 + MARK * marks)
-    node = GraphNode("call", call.id, 0, 0, width, PILL, label, "", state, call.edited, stale)
-    return replace(node, muted=bool(call.branch))
+    return GraphNode(
+        "call", call.id, 0, 0, width, PILL, label, "", state, call.edited, stale, muted
+    )
 
 
 def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
@@ -316,14 +324,10 @@ def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
     width = min(max(BOX[0], even(wide)), WIDEST)
     label, detail = _cut(label, BOLD), _cut(detail, SMALL)
     state = "ran" if maker is None else _state(maker.status)
-    return replace(
-        GraphNode("object", row.id, 0, 0, width, BOX[1], label, detail, state),
-        stale=bool(row.outdated),
-        muted=bool(row.branch),
-        dashed=row.role in ("pending", "output"),
-        flag=row.name if row.role == "output" else row.saved,
-        input=row.role == "input",
-    )
+    stale, muted, dashed = bool(row.outdated), bool(row.branch), row.role in ("pending", "output")
+    flag, is_input = row.name if row.role == "output" else row.saved, row.role == "input"
+    looks = (False, stale, muted, dashed, flag, is_input)
+    return GraphNode("object", row.id, 0, 0, width, BOX[1], label, detail, state, *looks)
 
 
 def _compact(graph: GraphRow) -> GraphRow:

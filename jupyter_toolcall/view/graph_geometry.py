@@ -6,13 +6,14 @@ What is laid out holds numbers and sizes alone, never a text of others.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from unicodedata import category, east_asian_width
 
 from ..core.recorded_data import replace
+from ..core.text import visible_text
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .graphviz_engine import layout
 
@@ -22,9 +23,10 @@ SMALL = 11
 """Pixels of the type of all texts but names and pills."""
 REFERENCE = 26
 """Pixels of the height of a reference."""
-GAP, UP = 22, "\N{UPWARDS ARROW}"
-"""Pixels between columns, and the mark of a reference to an object above."""
-WEIGHTS = {"object": 4, "call": 8, "earlier": 2, "reference": 4}
+GAP, UP, NAME = 22, "\N{UPWARDS ARROW}", 16
+"""Pixels between columns, the mark of a reference to an object above, and characters of the name
+of a branch on it."""
+WEIGHTS = {"object": 4, "call": 8, "fold": 2, "reference": 4}
 """How short and straight the lines from a node are to be."""
 LETTERS = {
     **dict.fromkeys("ijl|.,:;'!I`", 0.3),
@@ -35,6 +37,7 @@ LETTERS = {
 """How wide letters are beside the size of the type."""
 
 Point = tuple[int, int]
+Reference = Callable[[GraphEdge], GraphNode]
 Hidden = tuple[int, int]
 """A line that nobody sees, from a node to another: it keeps them beside each other."""
 
@@ -125,15 +128,25 @@ def in_rows(
         headings: The headings of branches, by branch.
     """
     nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
-    headings = dict(headings)
-    for branch, row in _rows(graph, page, branches):
-        if (heading := headings.pop(branch, None)) is not None:
+    results, unnamed = {edge.head for edge in graph.edges}, dict(headings)
+
+    def reference(edge: GraphEdge) -> GraphNode:
+        """Return a box for what a call takes, with the name of its branch if that is another."""
+        original, branch = graph.nodes[edge.tail], branches[edge.tail]
+        is_apart = edge.tail in results and branch in headings and branch != branches[edge.head]
+        of = f" of {visible_text(headings[branch].label, NAME)}" if is_apart else ""
+        label = f"{original.label}{of}"
+        width = even(text_width(f"{UP} {label}", SMALL) + 16)
+        return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
+
+    for branch, row in _rows(graph, page, branches, reference):
+        if (heading := unnamed.pop(branch, None)) is not None:
             # It is two margins high.
             nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=height + 2 * MARGIN))
             width, height = max(width, heading.width), height + int(heading.height) + BELOW
         lines = [_Row({n: at for at, n in enumerate(line)}, {}, []) for line in row.lines]
         for part in [row] * bool(row.column) + lines:
-            drawn, first = placed(*_part(graph, part), height), len(nodes)
+            drawn, first = placed(*_part(graph, part, reference), height), len(nodes)
             edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in drawn.edges)
             nodes += drawn.nodes
             width, height = max(width, drawn.width), height + int(drawn.height)
@@ -147,7 +160,9 @@ def in_rows(
     return replace(graph, width=width, height=height, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple[str, _Row]]:
+def _rows(
+    graph: GraphRow, page: int, branches: Sequence[str], reference: Reference
+) -> Iterator[tuple[str, _Row]]:
     """Yield the rows, each with its branch: a row ends before the call that has no room in it.
 
     Objects that no drawn call made are in the row of the first call that takes them. Inputs that no
@@ -158,21 +173,39 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
         uses[edge.head].append(edge)
         results[edge.tail].append(edge.head)
     width_of = [node.width for node in graph.nodes]
-    calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "earlier")]
+    calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "fold")]
     elsewhere = {result for call in calls for result in results[call]}
+    # A call that makes nothing stands with the call that made, or first took, what it takes.
+    units, heads = defaultdict[int, list[int]](list), dict[int, int]()
+    for call in calls:
+        ends = {heads.get(edge.tail, call) for edge in uses[call]}
+        head = call if results[call] or len(ends) > 1 else min(ends, default=call)
+        head = head if branches[head] == branches[call] else call
+        units[head].append(call)
+        heads = dict.fromkeys([*results[call], *(edge.tail for edge in uses[call])], head) | heads
 
     def nodes_of(row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
         before = (row.column.get(edge.tail, 0) + bool(edge.label) for edge in uses[call])
         at = max(before, default=-1) + 1
         for edge in uses[call]:
             is_here = edge.tail in row.column or edge.tail not in elsewhere
-            node = graph.nodes[edge.tail] if is_here else _reference(graph.nodes[edge.tail])
+            node = graph.nodes[edge.tail] if is_here else reference(edge)
             column = row.column.get(edge.tail, at - 1 - bool(edge.label))
             yield edge.tail if is_here else -1, column, node.width
             if edge.label:
                 yield -1, at - 1, text_width(edge.label, SMALL) + 6
         yield call, at, width_of[call]
         yield from ((result, at + 1, width_of[result]) for result in results[call])
+
+    def with_unit(row: _Row, unit: Iterable[int]) -> _Row:
+        for call in unit:
+            row = row.with_nodes(nodes_of(row, call))
+        return row
+
+    def units_of(branch: str) -> Iterator[list[int]]:
+        for unit in (unit for head, unit in units.items() if branches[head] == branch):
+            has_room = len(unit) == 1 or with_unit(_Row({}, {}, []), unit).width <= page
+            yield from [unit] if has_room else ([call] for call in unit)
 
     def in_lines(row: _Row, node: int) -> None:
         line = row.lines[-1] if row.lines else []
@@ -187,15 +220,15 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
     row = _Row({}, {}, [])
     for branch in dict.fromkeys(("", *branches)):
         has_calls = False
-        for call in (n for n in calls if branches[n] == branch):
+        for unit in units_of(branch):
+            call = unit[0]
             if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
                 in_lines(row, call)
                 continue
-            longer = row.with_nodes(nodes_of(row, call))
+            longer = with_unit(row, unit)
             if has_calls and longer.width > page:
                 yield branch, row
-                row = _Row({}, {}, [])
-                longer = row.with_nodes(nodes_of(row, call))
+                longer = with_unit(_Row({}, {}, []), unit)
             row, has_calls = longer, True
             elsewhere |= row.column.keys()
         if branch == "":
@@ -211,7 +244,7 @@ def _rows(graph: GraphRow, page: int, branches: Sequence[str]) -> Iterator[tuple
         row = _Row({}, {}, [])
 
 
-def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
+def _part(graph: GraphRow, row: _Row, reference: Reference) -> tuple[GraphRow, list[Hidden]]:
     """Return a row without its lines, or such a line, with a reference for each object of
     another row, and the lines that nobody sees."""
     nodes, place, column = list[GraphNode](), dict[tuple[int, int], int](), row.column
@@ -228,10 +261,10 @@ def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
     for n in sorted(column.keys() - sources):
         for edge in edges:
             if edge.head == n and (edge.tail in sources or edge.tail not in column):
-                original = graph.nodes[edge.tail]
+                original = graph.nodes[edge.tail] if edge.tail in column else reference(edge)
                 at = place.setdefault(key(edge), len(nodes))
                 if at == len(nodes):
-                    nodes.append(original if edge.tail in column else _reference(original))
+                    nodes.append(original)
                 nodes[at] = replace(nodes[at], muted=nodes[at].muted and edge.muted)
         place[n, -1] = len(nodes)
         nodes.append(graph.nodes[n])
@@ -242,11 +275,6 @@ def _part(graph: GraphRow, row: _Row) -> tuple[GraphRow, list[Hidden]]:
     behind = [(place[last[1], -1], place[n, -1]) for n in outputs if column[n] > last[0]]
     hidden = behind if edges else [*pairwise(range(len(nodes)))]
     return replace(graph, nodes=tuple(nodes), edges=tuple(edges)), hidden
-
-
-def _reference(original: GraphNode) -> GraphNode:
-    width = even(text_width(f"{UP} {original.label}", SMALL) + 16)
-    return GraphNode("reference", original.row, 0, 0, width, REFERENCE, original.label, muted=True)
 
 
 def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:

@@ -17,22 +17,23 @@ NodeState = Literal["ran", "waits", "approved", "running", Ended]
 
 
 class GraphNode(Row):
-    """A box (an object, or calls that are not drawn) or a pill (a call), with a row of its own.
+    """A box (an object, or a fold of calls) or a pill (a call), with a row of its own.
 
-    A reference is a small box for an object that is drawn in another row of the drawing. The name
+    A fold stands for a chain of calls; one that no line leaves, for all that have no room. A
+    reference is a small box for an object that is drawn in another row of the drawing. The name
     of a branch stands above its rows, where there are several branches.
     """
 
-    kind: Literal["object", "call", "earlier", "reference", "branch"] = "object"
+    kind: Literal["object", "call", "fold", "reference", "branch"] = "object"
     row: str = ""
-    """The id of its ObjectRow, CallRow or BranchRow; of earlier calls that of the last one."""
+    """The id of its ObjectRow, CallRow or BranchRow; of a fold that of its last call."""
     x: float = 0
     """Of its centre, like y."""
     y: float = 0
     width: float = 112
     height: float = 84
     label: Text = ""
-    """`DataFrame#4`, `4 mean = 2327.5`, `84 earlier calls`."""
+    """`DataFrame#4`, `4 mean = 2327.5`, `calls 3-19`."""
     detail: Text = ""
     """An object's second line."""
     state: NodeState = "ran"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
@@ -79,7 +79,7 @@ def preview(
     """Return a picture of a value.
 
     `shows` tells what it says of itself. The columns of a table that `first` names, and the last
-    one, which is often new, are the first in its box, and also here where there is no room for all.
+    one, which is often new, have room first, in its box, and also here.
     """
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
@@ -185,7 +185,8 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
     if is_wide:
         parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
-    lines, others = _lines_in_box([[names[n], *texts[n]] for n in by_place[: len(names)]], wide)
+    in_box = {n: [names[n], *texts[n]] for n in by_place[: len(names)]}
+    lines, others = _box_lines(in_box, wide)
     return Preview(
         # A small picture has no room for words.
         text="" if room is SMALL else joined(", ", parts),
@@ -199,19 +200,19 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     )
 
 
-def _lines_in_box(columns: Iterable[Sequence[str]], wide: int) -> tuple[tuple[str, ...], Text]:
-    """Return the first rows of a table, with as many whole columns as a box has room for, and how
-    many of all others there are."""
-    shown, room = list[list[str]](), SIGNS
-    for column in columns:
-        texts = [short_numbers(text, SIGNS) for text in column[:LINES]]
+def _box_lines(columns: Mapping[int, Sequence[str]], wide: int) -> tuple[tuple[str, ...], Text]:
+    """Return the first rows of a table, with as many whole columns as a box has room for, in the
+    table's order, and how many of all others there are."""
+    shown, room = dict[int, list[str]](), SIGNS
+    for n, column in columns.items():
+        texts = [short_numbers(text or t("empty"), SIGNS) for text in column[:LINES]]
         width = max(map(len, texts))
         if shown and width > room:
             break
-        shown.append(texts)
+        shown[n] = texts
         room -= width + 2
     others = wide - len(shown)
-    rows = [*zip(*shown, strict=True)][: LINES - (others > 0)]
+    rows = [*zip(*(shown[n] for n in sorted(shown)), strict=True)][: LINES - (others > 0)]
     note = tn("+ %1 column", "+ %1 columns", others) if others else ""
     return (*aligned_lines(rows, range(len(shown))),), note
 

@@ -36,6 +36,8 @@ CONTENTS = 40_000
 """Bytes of what stands in boxes, in all: the newest objects have theirs."""
 LEAST_WIDTH, LETTER, TITLE = 640, 6.1, 22
 """Pixels: the picture's width, a letter of the lines below it, and the height of its title."""
+STACK = 3
+"""Pixels between the two boxes of a fold."""
 ACROSS, DOWN = 48, 22
 """From the middle of what stands in a box to its end."""
 SHAPES: Final = json.loads(Path(__file__).with_name("icons.json").read_text(encoding="utf-8"))
@@ -143,12 +145,15 @@ def _inks(node: GraphNode) -> tuple[str, str]:
 def _shape(node: GraphNode) -> Part:
     is_call = node.kind == "call"
     waits = is_call and node.state == "waits" and not node.muted
-    is_pale = node.input or node.kind in ("earlier", "reference")
+    is_pale = node.input or node.kind in ("fold", "reference")
     fill = FILL if is_pale else WASH if waits else "#fff"
     place = {"x": node.x - node.width / 2, "y": node.y - node.height / 2}
     size = {"width": node.width, "height": node.height, "rx": node.height / 2 if is_call else 8}
     style = {"fill": fill, "stroke": _inks(node)[0], "stroke_dasharray": DASHES * node.dashed}
-    return _element("rect", **place, **size), style
+    shape = _element("rect", **place, **size)
+    # A fold looks as a stack does.
+    behind = _element("g", shape, transform=f"translate({STACK} {-STACK})")
+    return behind * (node.kind == "fold") + shape, style
 
 
 def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:

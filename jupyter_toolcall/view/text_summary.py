@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ..core.digests import readable_json
@@ -46,11 +47,15 @@ def _step(row: CallRow, names_by_call: Mapping[str, Sequence[str]]) -> str:
 
 
 def title_line(rows: Rows) -> str:
-    """Return the first prompt, else the session's name, and how many calls and branches there are:
-    `Bake me some fries · 12 calls, 2 branches`."""
+    """Return the first prompt, else the session's name, with the inputs by the names that they have
+    in the notebook, and how many calls and branches there are:
+    `Clean orders. · 12 calls, 2 branches`."""
     names = [row.text for row in rows.messages if row.role == "user"]
     names += [row.name for row in rows.session]
-    name = visible_text(first_line(next(filter(None, names), ""), TITLE))
+    text = next(filter(None, names), "")
+    for row in (row for row in rows.objects if row.role == "input" and row.name and row.label):
+        text = row.label.join(re.split(rf"{re.escape(row.name)}\b", text))
+    name = visible_text(first_line(text, TITLE))
     branches = sum(not row.hidden for row in rows.branches)
     calls = count_text(sum(not row.branch for row in rows.calls), "call")
     return f"{name} · " * bool(name) + calls + f", {branches} branches" * (branches > 1)

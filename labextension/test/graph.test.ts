@@ -121,14 +121,12 @@ test('at an earlier step a reference is drawn only with a call that takes it, an
   assert.deepEqual(drawnNames(), ['new']);
 });
 
-test('zoomed out, a pill has its number alone, a box the number of its object, and none is empty', async () => {
+test('zoomed out as far as it goes, nodes have their names in letters that can be read, and nothing is left out', async () => {
   const { view, all, one } = await page();
   view.update(whole(chain(40)));
-  one('[aria-label=Fit]').click();
-  assert.ok(one('.tc-canvas > svg').classList.contains('out'));
-  const texts = (kind: string): (string | null)[] => all(`.node.${kind} .picture > text.short`).map(text => text.textContent);
-  assert.deepEqual(texts('call'), Array.from({ length: 40 }, (_, index) => String(index + 1)));
-  assert.deepEqual(texts('object'), Array.from({ length: 41 }, (_, index) => `#${index + 1}`));
+  for (const name of ['Fit', 'Zoom out', 'Zoom out']) one(`[aria-label="${name}"]`).click();
+  assert.match(one('.tc-canvas > svg > g').getAttribute('transform') ?? '', /scale\(0\.96\)/);
+  assert.deepEqual(all('.node.call .tool').map(text => text.textContent), Array.from({ length: 40 }, (_, index) => `${index + 1} Potato_do${index + 1}`));
 });
 
 test('rows of the width of the canvas are asked for once, and names alone to see a large drawing as a whole', async () => {
@@ -341,7 +339,7 @@ test('a failed call among the earlier ones is asked for by its own id, and a cli
   const { calls = [], ...rows } = chain(140);
   const failed = calls.map(call => (call.step === 20 ? { ...call, status: 'failed' as const, object: '' } : call));
   const { nodes = [], ...graph } = drawn({ calls: failed, ...rows });
-  const earlier = { kind: 'earlier' as const, row: 'call80', x: 60, y: 200, label: '80 earlier calls' };
+  const earlier = { kind: 'fold' as const, row: 'call80', x: 60, y: 200, label: '80 earlier calls' };
   view.update(whole({ calls: failed, ...rows, graph: [{ ...graph, nodes: [...nodes, earlier] }] }));
   one('.tc-chip.failed').click();
   assert.deepEqual(sent.at(-1), { type: 'draw_graph', until: 0, selected: 'call20', page: 900, compact: false });

@@ -143,7 +143,7 @@ def test_the_picture_is_the_one_that_the_cell_keeps(session: Session, tmp_path: 
 def test_the_graph_is_graphvizs_language(session: Session, tmp_path: Path) -> None:
     lines = session.export(tmp_path / "a.dot").read_text().splitlines()
     assert lines[0].startswith("// jupyter-toolcall:")
-    assert '\t"4 slice" -> "Potato#4"' in lines
+    assert '\t"4 Potato_slice" -> "Potato#4"' in lines
     assert "\n".join([*lines[1:], ""]) == session.graph.source
 
 

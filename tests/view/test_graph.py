@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.text import printable
 from jupyter_toolcall.view import graphviz_engine
 from jupyter_toolcall.view.contract import Rows
-from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow, Use
-from jupyter_toolcall.view.graph import ANCESTORS, BOX, MOST, PACE, PAGE, PILL, drawing, graph_row
+from jupyter_toolcall.view.contract_rows import BranchRow, CallRow, ObjectRow, Use
+from jupyter_toolcall.view.graph import (
+    ANCESTORS,
+    BOX,
+    FEWEST,
+    MOST,
+    PACE,
+    PAGE,
+    PILL,
+    drawing,
+    graph_row,
+)
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
 from jupyter_toolcall.view.view_rows import all_rows
@@ -107,60 +120,129 @@ def test_every_line_leads_to_the_right_within_its_row(seed: int) -> None:
     above = [edge for edge in graph.edges if not edge.path]
     for tail, head in ((graph.nodes[edge.tail], graph.nodes[edge.head]) for edge in above):
         assert tail.row == head.row
-        assert head.label == f"{'↑' if tail.y < head.y else '↓'} {tail.label}"
+        name = f"{'↑' if tail.y < head.y else '↓'} {tail.label}"
+        assert head.label == name or head.label.startswith(f"{name} of ")
     assert graph.width < 1.5 * PAGE
 
 
 @pytest.mark.parametrize("count", [3, MOST, MOST + 1, 149, 1_000])
-def test_at_most_sixty_calls_are_drawn_and_one_box_counts_the_others(count: int) -> None:
+def test_at_most_sixty_calls_are_drawn_and_one_fold_has_the_numbers_of_the_others(
+    count: int,
+) -> None:
     graph = graph_row(chain(count))
-    calls = by_row(graph, "call")
+    calls, folds = by_row(graph, "call"), by_row(graph, "fold")
     assert len(calls) + graph.earlier == count
-    assert count <= MOST or MOST - PACE < len(calls) <= MOST
+    assert count <= MOST or MOST - PACE < len(calls) + len(folds) <= MOST
     assert f"c{count}" in calls
-    earlier = [node for node in graph.nodes if node.kind == "earlier"]
-    assert [node.label for node in earlier] == [f"{graph.earlier} earlier calls"][: len(earlier)]
-    assert bool(earlier) == (graph.earlier > 0)
+    labels = [f"calls 1-{graph.earlier}"] * (graph.earlier > 0)
+    assert [node.label for node in folds.values()] == labels
 
 
-def test_a_line_leads_from_the_earlier_calls_to_every_object_that_they_made() -> None:
+def test_calls_that_have_no_room_and_are_no_chain_are_counted_in_a_box_that_no_line_leaves() -> (
+    None
+):
     rows = chain(150)
-    # Each of the newest calls takes another object of the earlier ones.
-    uses = {n: (Use("a", f"o{n - 100}"),) for n in range(101, 151)}
-    calls = tuple(replace(call, uses=uses.get(call.step, call.uses)) for call in rows.calls)
+    # Each call takes the first object.
+    calls = tuple(replace(call, uses=rows.calls[0].uses) for call in rows.calls)
     graph = drawing(replace(rows, calls=calls))
-    box = [node.kind for node in graph.nodes].index("earlier")
-    led_to = [graph.nodes[edge.head].row for edge in graph.edges if edge.tail == box]
-    assert {f"o{n}" for n in range(1, 51)} <= {*led_to}
-    made = {row.id: row.call for row in rows.objects}
-    assert all(made[row] not in by_row(graph, "call") for row in led_to)
+    (box,) = (n for n, node in enumerate(graph.nodes) if node.kind == "fold")
+    assert graph.nodes[box].label == f"{graph.earlier} earlier calls"
+    assert [graph.nodes[edge.tail].row for edge in graph.edges if edge.head == box] == ["o0"]
+    assert box not in {edge.tail for edge in graph.edges}
+
+
+def folds_of(rows: Rows, graph: GraphRow) -> dict[str, list[CallRow]]:
+    """The calls of each fold, by the id of its last call."""
+    calls, folds = {row.id: row for row in rows.calls}, dict[str, list[CallRow]]()
+    own = [row for row in rows.calls if row.id not in by_row(graph, "call") and not row.scheme]
+    for key, node in by_row(graph, "fold").items():
+        if numbers := re.fullmatch(r"calls (\d+)-(\d+)", node.label):
+            first, last = map(int, numbers.groups())
+            inside = [row for row in own if row.branch == calls[key].branch]
+            folds[key] = [row for row in inside if first <= row.step <= last and not row.same]
+    return folds
+
+
+def assert_lineage(rows: Rows, graph: GraphRow) -> None:
+    """What is drawn between nodes is what was taken and made, with each fold as one call: what goes
+    in goes into its first one, and what goes out was made by its last one."""
+    folds, objects, drawn = folds_of(rows, graph), by_row(graph, "object"), by_row(graph, "call")
+    within = {call.id: key for key, calls in folds.items() for call in calls}
+    names = {row.id: row.id if row.id in objects else row.same or row.id for row in rows.objects}
+    lineage = set[tuple[str, str]]()
+    for call in rows.calls:
+        if (node := within.get(call.id, call.id)) not in drawn and node not in folds:
+            continue
+        own = {row.id for row in rows.objects if row.call in {c.id for c in folds.get(node, ())}}
+        taken = {names[use.object] for use in call.uses} - (own - {*objects})
+        made = {row.id for row in rows.objects if row.call == call.id}
+        if node in folds:
+            assert not taken or call == folds[node][0]
+            assert made.isdisjoint(objects) or call == folds[node][-1]
+        lineage |= {(key, f"call:{node}") for key in taken}
+        lineage |= {(f"call:{node}", key) for key in made if key in objects}
+    kinds = {"fold": "call:", "call": "call:", "object": ""}
+    ids = [f"{kinds[node.kind]}{node.row}" for node in graph.nodes]
+    left_out = {f"call:{key}" for key in by_row(graph, "fold") if key not in folds}
+    edges = {(ids[edge.tail], ids[edge.head]) for edge in graph.edges}
+    assert {ends for ends in edges if ends[1] not in left_out} == lineage
+    assert all(len(calls) >= FEWEST for calls in folds.values())
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_a_hidden_call_made_comes_from_the_box_that_counts_it(seed: int) -> None:
-    rows = rows_of(seed, 20, 1 + seed % 4)
+def test_what_is_drawn_is_the_lineage_with_chains_as_folds(seed: int) -> None:
+    rows = rows_of(seed, 20 + seed, 1 + seed % 4)
     for selected in ("", rows.objects[-1].id, *(row.id for row in rows.calls[:3])):
-        graph = drawing(rows, selected=selected, most=8)
-        boxes = by_row(graph, "earlier").values()
-        counted = [int(node.label.split()[0]) for node in boxes]
-        # On another branch calls that no drawn call follows have no box.
-        others = {row.branch for row in rows.calls if row.branch}
-        assert sum(counted) <= graph.earlier
-        assert others or sum(counted) == graph.earlier
-        ends = {(graph.nodes[edge.tail].kind, graph.nodes[edge.head].row) for edge in graph.edges}
-        makers = {row.id: row.call for row in rows.objects}
-        for row in by_row(graph, "object"):
-            if maker := makers[row]:
-                kind = "call" if maker in by_row(graph, "call") else "earlier"
-                assert (kind, row) in ends
+        assert_lineage(rows, drawing(rows, selected=selected, most=8))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_fold_is_a_chain_in_any_session(data: st.DataObject) -> None:
+    count = data.draw(st.integers(20, 60))
+    objects, calls = [ObjectRow("o0", "A#1", "A", role="input")], list[CallRow]()
+    for n in range(1, count + 1):
+        # Mostly what the call before made, sometimes far ones; some make nothing, some two.
+        far = data.draw(st.lists(st.sampled_from(objects), max_size=2)) * (n % 5 == 0)
+        taken = {row.id: Use("a", row.id) for row in [objects[-1], *far]}
+        key, made = f"c{n}", data.draw(st.sampled_from([1, 1, 1, 1, 0, 2]))
+        edited = data.draw(st.integers(0, 19)) == 0
+        uses = (*taken.values(),)
+        calls.append(CallRow(key, key, "f", n, n, "succeeded", uses=uses, edited=edited))
+        objects += (
+            ObjectRow(f"o{n}.{m}", f"A#{n}", "A", step=n, call=key, saved="out" * (n == 9))
+            for m in range(made)
+        )
+    rows = Rows(calls=(*calls,), objects=(*objects,))
+    assert_lineage(rows, drawing(rows, most=data.draw(st.integers(12, 40))))
 
 
 def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
     graph = graph_row(chain(100), selected="c1")
     joined = {(graph.nodes[edge.tail].label, graph.nodes[edge.head].label) for edge in graph.edges}
-    labels = [node.label for node in graph.nodes if node.kind == "earlier"]
-    assert labels == ["40 earlier calls"]
-    assert {("A#2", "40 earlier calls"), ("40 earlier calls", "A#42")} <= joined
+    assert [node.label for node in graph.nodes if node.kind == "fold"] == ["calls 2-50"]
+    assert {("A#2", "calls 2-50"), ("calls 2-50", "A#51")} <= joined
+
+
+def test_a_reference_to_an_object_of_another_branch_names_the_branch() -> None:
+    rows = chain(3)
+    others = tuple(replace(row, branch="b") for row in rows.calls[1:])
+    kept = tuple(replace(row, branch="b") for row in rows.objects[2:])
+    new = replace(rows.calls[1], id="x", call="x", object="n")
+    branches = (BranchRow("a", "main", current=True), BranchRow("b", "old"))
+    made = ObjectRow("n", "A#3", "A", step=2, call="x")
+    objects = (*rows.objects[:2], *kept, made)
+    graph = graph_row(Rows(calls=(rows.calls[0], *others, new), objects=objects, branches=branches))
+    assert [node.label for node in graph.nodes if node.kind == "reference"] == ["↑ A#2 of main"]
+
+
+def test_a_call_that_makes_nothing_stands_in_the_row_of_what_it_takes_where_that_has_room() -> None:
+    rows = chain(12)
+    side = CallRow("s", "s", "count", 13, 13, "succeeded", uses=(Use("a", "o2"),), result="1")
+    graph = graph_row(replace(rows, calls=(*rows.calls, side)))
+    taken, pill = by_row(graph, "object")["o2"], by_row(graph, "call")["s"]
+    assert pill.x > taken.x
+    assert abs(pill.y - taken.y) < BOX[1]
 
 
 def test_a_compact_drawing_has_the_whole_text_of_each_call_and_the_names_of_objects() -> None:
@@ -199,9 +281,9 @@ def test_a_call_shows_its_number_its_tool_and_its_result_where_it_made_no_object
     mean = CallRow("m", "m", "A_mean", 3, 3, "succeeded", uses=(Use("a", "o2"),), result="2327.5")
     graph = graph_row(replace(rows, calls=(*rows.calls, mean)))
     assert [node.label for node in graph.nodes if node.kind == "call"] == [
-        "1 next",
-        "2 next",
-        "3 mean = 2327.5",
+        "1 A_next",
+        "2 A_next",
+        "3 A_mean = 2327.5",
     ]
 
 

@@ -46,9 +46,14 @@ def test_the_picture_has_a_title_above_the_drawing_and_a_description_for_readers
     rows = all_rows(branching_session(5, 8, branches=3).cursor, "books")
     prompt = next(row for row in rows.messages if row.role == "user")
     asked = replace(prompt, text=f"  Mend <the> {'books ' * 20}\nand more")
+    inputs = [row for row in rows.objects if row.role == "input"]
+    names = replace(prompt, text=f"Join {inputs[0].name} and {inputs[0].name}0.")
     titles = {
         f"Mend <the> {('books ' * 20)[:48]}… · 8 calls, 3 branches": replace(
             rows, messages=(asked,)
+        ),
+        f"Join {inputs[0].label} and {inputs[0].name}0. · 8 calls, 3 branches": replace(
+            rows, messages=(names,)
         ),
         "books · 8 calls, 3 branches": replace(rows, messages=()),
         "8 calls, 3 branches": replace(rows, messages=(), session=()),

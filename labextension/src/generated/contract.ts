@@ -132,7 +132,7 @@ export type ComparisonRow = Read<typeof ComparisonRow>;
 export const DifferenceRow = record({ id: text, unknown: text.or(""), parts: list(PartRow).or([]) });
 export type DifferenceRow = Read<typeof DifferenceRow>;
 export const GraphNode = record({
-  kind: oneOf("object", "call", "earlier", "reference", "branch").or("object"), row: text.or(""), x: number.or(0), y: number.or(0),
+  kind: oneOf("object", "call", "fold", "reference", "branch").or("object"), row: text.or(""), x: number.or(0), y: number.or(0),
   width: number.or(112), height: number.or(84), label: text.or(""), detail: text.or(""),
   state: oneOf("ran", "waits", "approved", "running", "failed", "rejected", "answered", "interrupted", "unknown").or("ran"),
   edited: boolean.or(false), stale: boolean.or(false), muted: boolean.or(false), dashed: boolean.or(false), flag: text.or(""),

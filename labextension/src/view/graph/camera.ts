@@ -3,11 +3,8 @@ import { listen } from '../dom';
 import type { Box, Spot } from './drawing';
 
 const MARGIN = 300;
-/** The smallest scale at which a whole drawing is shown by default: its names have 11 pixels. */
-export const LEAST = 0.92;
-/** The smallest scale at which a part of a drawing is shown by default. */
-export const LEAST_PART = 0.5;
-const SMALLEST = 0.05;
+/** The smallest scale: names have 11 pixels. What is larger than the canvas is scrolled. */
+export const LEAST = 0.96;
 const LOW = 120;
 /** Pixels that stay visible at the left of a revealed node. */
 const BEFORE = 210;
@@ -15,8 +12,6 @@ const BEFORE = 210;
 const AHEAD = 0.7;
 /** Milliseconds after which a drawing has come to rest. */
 const GLIDE_MS = 250;
-/** The scale below which a node has a short text alone. */
-const ZOOMED_OUT = 0.8;
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
 
@@ -27,7 +22,6 @@ export class Camera {
   private _width = 0;
   private _height = 0;
   private _transform = '';
-  private _drawnScale = 0;
   private _movedByPerson = false;
   /** The top of a too tall drawing when it was last scrolled to its top. */
   private _topOfTallDrawing = NaN;
@@ -71,7 +65,7 @@ export class Camera {
 
   /** Scrolls to a node: to the middle if it was outside, else as little as possible. */
   reveal(spot: Spot, middle = true): void {
-    if (this.isFitted) return;
+    if (this.isFitted && this.fits(this._drawingSize.box, this._height)) return;
     const [px, py] = [spot.x * this._scale + this._x, spot.y * this._scale + this._y];
     // The nodes before it should be visible too.
     const [left, right] = [Math.min(BEFORE * this._scale, (spot.x - 4) * this._scale, this._width / 2), Math.min(72 * this._scale, this._width / 2)];
@@ -113,20 +107,14 @@ export class Camera {
   }
 
   fit(box: Box): void {
-    const [wide, tall] = [box.right - box.left, box.bottom - box.top];
-    const fitting = (high: number): number => clamp(Math.min(this._width / Math.max(1, wide), high / Math.max(1, tall)), SMALLEST, 1);
-    this._scale = fitting(this._drawingSize.most);
-    this._movedByPerson = this.isFitted = this._scale < 1;
+    this._scale = this._scaleToShowAll(box) ?? LEAST;
+    this._movedByPerson = this.isFitted = true;
     this._setHeight();
     this._show(box, this._scale);
   }
 
   get scale(): number {
     return this._scale;
-  }
-
-  get isZoomedOut(): boolean {
-    return this._scale < ZOOMED_OUT;
   }
 
   /** Sets the width and the height for a drawing, up to a maximum. */
@@ -154,10 +142,9 @@ export class Camera {
   /** Shows the whole drawing if it fits, else this part of it; not after the person moved it. */
   showPart(whole: Box, part: Box): void {
     if (this._movedByPerson) return;
-    const fitting = ({ left, right, top, bottom }: Box): number => Math.min(1, this._width / (right - left), this._drawingSize.most / (bottom - top));
-    const isWhole = fitting(whole) >= LEAST;
+    const isWhole = this.fits(whole, this._drawingSize.most);
     const shown = isWhole ? whole : part;
-    this._scale = clamp(fitting(shown), LEAST_PART, 1);
+    this._scale = this._scaleToShowAll(whole) ?? 1;
     this._setHeight(this._scale);
     this._x = Math.min(0, this._width - whole.right * this._scale);
     if (!isWhole) this._x = clamp(this._x, -shown.left * this._scale, this._width - shown.right * this._scale);
@@ -216,7 +203,6 @@ export class Camera {
     if (next === this._transform) return;
     this._transform = next;
     this._world.setAttribute('transform', next);
-    if (this._scale !== this._drawnScale) this._setDetail((this._drawnScale = this._scale));
     this._frame ||= requestAnimationFrame(() => this.drawNow());
   }
 
@@ -227,14 +213,8 @@ export class Camera {
     this._moved();
   }
 
-  /** Tells the style sheet how much there is room for. */
-  private _setDetail(scale: number): void {
-    this._svg.style.setProperty('--tc-scale', String(scale));
-    this._svg.classList.toggle('out', scale < ZOOMED_OUT);
-  }
-
   private _zoomAt(by: number, cx: number, cy: number): void {
-    const next = clamp(this._scale * by, SMALLEST, 3);
+    const next = clamp(this._scale * by, LEAST, 3);
     [this._x, this._y] = [cx - ((cx - this._x) * next) / this._scale, cy - ((cy - this._y) * next) / this._scale];
     this._scale = next;
     this._movedByPerson = true;
@@ -268,11 +248,10 @@ export class Camera {
     this._svg.classList.remove('drag');
   }
 
-  /** The scale that shows the whole drawing; null if it would be too small. */
-  private _scaleToShowAll({ left, right, top, bottom }: Box, width = this._width): number | null {
-    const [wide, tall] = [width / Math.max(1, right - left), this._drawingSize.most / Math.max(1, bottom - top)];
-    if (wide < LEAST) return null;
-    return Math.min(1, wide, tall < LEAST ? 1 : tall);
+  /** The scale that shows the whole width of a drawing; null if it would be too small. No height changes it: it stays while a drawing grows. */
+  private _scaleToShowAll({ left, right }: Box, width = this._width): number | null {
+    const wide = width / Math.max(1, right - left);
+    return wide < LEAST ? null : Math.min(1, wide);
   }
 
   /** Sets the height that the drawing needs. */

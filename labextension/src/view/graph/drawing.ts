@@ -48,7 +48,7 @@ export interface Drawing {
   /** The newest object of the shown branch, else its newest call. */
   readonly newest: Spot | undefined;
   /** The boxes that stand for calls that are not drawn, each with the last of them. */
-  readonly earlier: readonly Spot[];
+  readonly folds: readonly Spot[];
   readonly box: Box;
 }
 
@@ -64,7 +64,7 @@ export function boxAround(spots: readonly (Spot | undefined)[], space = 0): Box 
 
 const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 export const NO_DRAWING: Drawing = {
-  spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, earlier: [], box: EMPTY_BOX
+  spots: [], links: [], spotOf: () => undefined, pillOf: () => undefined, newest: undefined, folds: [], box: EMPTY_BOX
 };
 
 /** The number of the call that a spot is of; 0 for what was there before. */
@@ -79,14 +79,14 @@ export function drawingOf(view: ViewState): Drawing {
   const { graph } = model;
   const all = graph.nodes.map((node): Spot => {
     const object = ['object', 'reference'].includes(node.kind) ? (model.objects.get(node.row) ?? null) : null;
-    const call = ['call', 'earlier'].includes(node.kind) ? (model.calls.get(node.row) ?? null) : null;
+    const call = ['call', 'fold'].includes(node.kind) ? (model.calls.get(node.row) ?? null) : null;
     // What is saved after the shown step is not saved there.
     const isSavedLater = node.kind === 'object' && object !== null && object.saved !== savedName(view, object);
     const now = isSavedLater ? { ...node, flag: '', detail: oneLine(joined(' · ', object.label, object.preview.caption), 24) } : node;
     return { key: keyOf(node), x: node.x, y: node.y, node: now, object, call };
   });
   // The rows of what is not to be seen yet are left out.
-  const hasRow = ({ object, call, node }: Spot): boolean => object !== null || call !== null || ['branch', 'earlier'].includes(node.kind);
+  const hasRow = ({ object, call, node }: Spot): boolean => object !== null || call !== null || ['branch', 'fold'].includes(node.kind);
   const isMade = (spot: Spot): boolean => hasRow(spot) && (!isPast || (stepOf(spot) <= step && spot.object?.role !== 'output'));
   // A reference is there with a call that takes it, and a branch with what is in its rows.
   const taken = new Set(graph.edges.filter(({ head }) => all[head] && isMade(all[head])).map(({ tail }) => all[tail]));
@@ -110,7 +110,7 @@ export function drawingOf(view: ViewState): Drawing {
   const [shown, whole] = [boxAround(spots), boxAround(all)];
   // What happened later takes no height; from left to right nothing moves.
   const box = shown && whole ? { left: 0, top: shown.top - whole.top, right: width, bottom: height + shown.bottom - whole.bottom } : EMPTY_BOX;
-  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], earlier: spots.filter(({ node }) => node.kind === 'earlier'), box };
+  return { spots, links, spotOf, pillOf, newest: steps.at(-1) ?? spots[0], folds: spots.filter(({ node }) => node.kind === 'fold'), box };
 }
 
 /** A drawing that stays as it is, with the states of another one. */
@@ -124,8 +124,8 @@ export function withStates(shown: GraphRow, { nodes }: GraphRow): GraphRow {
 }
 
 /** The box that stands for a call that is not drawn: of its branch the first that ends with it or after it. */
-export const boxOfHidden = ({ earlier }: Drawing, { branch, step }: CallRow): Spot | undefined =>
-  earlier.find(({ call }) => call?.branch === branch && call.step >= step) ?? earlier[0];
+export const boxOfHidden = ({ folds }: Drawing, { branch, step }: CallRow): Spot | undefined =>
+  folds.find(({ call }) => call?.branch === branch && call.step >= step) ?? folds[0];
 
 /** The pill of a call, or its object, or what it used; of a call that is not drawn, the box that stands for it. */
 export function spotOfCall(drawing: Drawing, call: CallRow): Spot | undefined {

@@ -37,8 +37,6 @@ export interface Scene {
 const [MARK, BEFORE, GAP] = [17, 10, 8];
 /** The height of a box with more in it than a name. */
 const LEAST_BOX = 40;
-/** The width of a letter of a short text at most. */
-const SHORT = 15;
 
 /** The icons of a pill, in order. */
 export function pillIcons({ state, edited, stale }: Spot['node']): IconName[] {
@@ -78,13 +76,6 @@ function pillParts({ node }: Spot): SVGElement[] {
   return [...icons.map((name, index) => mark(name, left + MARK * index + 6, 0)), text];
 }
 
-/** What stands in a node that is too small for more: the number of a call or an object, else as much of its name as there is room for. */
-function shortText({ kind, label, width }: Spot['node']): SVGElement {
-  const number = /^\d+(?= )|#\d+$/.exec(label)?.[0];
-  const text = kind === 'branch' ? label : kind === 'earlier' ? `… ${number ?? ''}` : number ? `${/^[↑↓]/.exec(label)?.[0] ?? ''}${number}` : clip(label, Math.floor(width / SHORT));
-  return s('text', { class: 'short', x: kind === 'branch' ? -width / 2 : 0, dy: '0.35em' }, text);
-}
-
 function parts(spot: Spot): SVGElement[] {
   const { kind, label, width } = spot.node;
   if (kind === 'branch') return [s('text', { class: 'name', x: -width / 2, y: 4 }, label)];
@@ -111,7 +102,9 @@ const nodeButton = ({ spot: { key, node }, text }: SceneNode): SVGElement =>
 function nodeElement(shown: SceneNode): SVGElement {
   const { spot, text, isAway } = shown;
   const rx = spot.node.kind === 'call' ? spot.node.height / 2 : 8;
-  const face = [frame('ring', spot.node, 4, rx), frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown), shortText(spot.node)];
+  // A fold looks as a stack does.
+  const behind = spot.node.kind === 'fold' ? [s('g', { transform: 'translate(3 -3)' }, frame('tile', spot.node, 0, rx))] : [];
+  const face = [frame('ring', spot.node, 4, rx), ...behind, frame('tile', spot.node, 0, rx), ...parts(spot), ...cornerMarks(shown)];
   const title = s('title', {}, joined(': ', text.label, text.state));
   const look = `node ${nodeLook(spot)}${isAway ? ' away' : ''}`;
   return s('g', { class: look, key: spot.key }, title, nodeButton(shown), s('g', { class: 'picture', silent: 'true' }, ...face));

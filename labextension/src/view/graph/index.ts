@@ -9,7 +9,7 @@ import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
 import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
-import { Camera, LEAST, LEAST_PART } from './camera';
+import { Camera, LEAST } from './camera';
 import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
 import { copyPicture, copyText, dotText, svgText } from './graph_export';
@@ -60,11 +60,7 @@ export class Graph {
     search: () => this._openSearch(true),
     lineage: () => this._showLineage(!this._hasLineage),
     zoom: by => this._zoom(by),
-    fit: () => {
-      this._camera.fit(this._extent());
-      this._isCompact ||= this._camera.isZoomedOut;
-      this._repaint();
-    },
+    fit: () => this._fit(),
     menuEntries: () => this._menuEntries()
   });
   private readonly _emptyHint = h('p', 'tc-empty', icon('info'), t('No objects yet. The graph shows the inputs, and the objects that calls make.'));
@@ -89,8 +85,6 @@ export class Graph {
   private _asked = JSON.stringify({ until: 0, selected: '', page: PAGE, compact: false });
   /** Objects are drawn by their names alone, so that the whole drawing can be read. */
   private _isCompact = false;
-  /** How much wider than the canvas the rows of such a drawing are, where it would be too high. */
-  private _stretch = 1;
   /** The person has sent a command since they entered the graph. */
   private _isReleased = false;
   /** They have moved the pointer in it: one that rests where the panel appears holds nothing. */
@@ -134,7 +128,7 @@ export class Graph {
   /** Draws a state in slices; `most` is the height that the graph may have while a decision waits. */
   *painting(state: ViewState, most = TALL): Generator<void, void> {
     // Of the drawings in a page without a kernel, the widest one is the most readable as a whole.
-    const room = (this._size().width * (this._isCompact ? 2 : 1)) / LEAST;
+    const room = this._size().width / LEAST;
     const graph = state.model.graphs.findLast(({ width }) => width <= room) ?? state.model.graph;
     const next = (this._view = { ...state, model: { ...state.model, graph } });
     this._askForPart(next);
@@ -154,7 +148,8 @@ export class Graph {
     // What the person wants to see as a whole may be as high as any drawing.
     const isLimited = spots.length > 0 && !this._camera.isFitted && (next.isPast || (!narrow && !this._camera.fits(extent, most, width)));
     // At an earlier step there is room below the graph for what the call did.
-    const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : most;
+    const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._isCompact || !next.live);
+    const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
@@ -190,22 +185,14 @@ export class Graph {
     this._chosenBranch = branch;
     const size = `${most} ${this._width} ${branch}`;
     const isKept = (isWaiting || !next.followsNewest) && this._chosenSize === size;
-    if (this._camera.isFitted) this._fitAgain(next, extent);
+    if (this._camera.isFitted) this._camera.fit(extent);
     else if (isKept && spot && spot.key === before?.key) this._camera.keep(before, spot);
     else if (asked) this._camera.showPart(extent, asked);
     else if (next.followsNewest) this._camera.followNewest(extent, next.ui.editedCall ? (spot ?? newest) : newest, next.isPast);
     else this._camera.showIfItFits(extent);
-    const isElsewhere = before?.key !== spot?.key || this._chosenSize !== size;
+    const isElsewhere = before?.key !== spot?.key || this._chosenSize !== size || this._camera.isFitted;
     if ((!next.followsNewest || next.isPast) && spot && isElsewhere) this._camera.reveal(spot);
     [this._chosenBefore, this._chosenSize] = [spot, size];
-  }
-
-  /** Shows all of a drawing that has changed. One of names that is too high is asked for with wider rows, once. */
-  private _fitAgain(next: ViewState, extent: Box): void {
-    this._camera.fit(extent);
-    if (!next.model.graph.compact || this._stretch > 1 || !this._camera.isZoomedOut) return;
-    this._stretch = 1 / Math.sqrt(this._camera.scale);
-    this._askForPart(next);
   }
 
   /** The drawing of a state. While the person holds the graph, nothing moves: only states change. */
@@ -225,14 +212,29 @@ export class Graph {
   /** Lets the graph move though the person holds it: they have sent a command, and wait for what it does. */
   release(): void {
     this._isReleased = true;
-    [this._isCompact, this._stretch] = [false, 1];
-    this._camera.follow();
+    if (!this._camera.isFitted) this._camera.follow();
   }
 
-  /** Zooms; into a drawing of names, what is in the objects is shown again. */
+  /** Shows what is in the objects again, at the scale of a drawing that nobody moved. */
+  private _unfit(): void {
+    this._isReleased = true;
+    this._isCompact = false;
+    this._camera.follow();
+    this._repaint();
+  }
+
+  /** Zooms: in from a drawing of names to what is in the objects, and back. */
   private _zoom(by: number): void {
+    if (by < 1 && this._camera.scale === LEAST) return this._fit();
     if (by < 1 || !this._isCompact) return this._camera.zoom(by);
-    this.release();
+    this._unfit();
+  }
+
+  /** Shows the whole drawing, by names where it is larger than the canvas. */
+  private _fit(): void {
+    const extent = this._extent();
+    this._isCompact ||= !this._camera.fits(extent, this._high);
+    this._camera.fit(extent);
     this._repaint();
   }
 
@@ -240,7 +242,7 @@ export class Graph {
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
-    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor((this._width * this._stretch) / PAGE_STEP)) : PAGE;
+    const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) : PAGE;
     const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._isCompact };
     const asked = JSON.stringify(wanted);
     if (!next.live || asked === this._asked) return;
@@ -314,7 +316,7 @@ export class Graph {
   resize(): void {
     const [now, high] = [this._canvas.clientWidth, Math.max(LEAST_HIGH, innerHeight - LEFT_BELOW)];
     if ((now === this._width && high === this._high) || now === 0) return;
-    [this._width, this._high, this._stretch] = [now, high, 1];
+    [this._width, this._high] = [now, high];
     this._repaint();
   }
 
@@ -330,7 +332,7 @@ export class Graph {
     if (event.key === '/') this._openSearch(true);
     else if (event.key === 'l') {
       const spot = this._spotAt(event);
-      if (spot && spot.node.kind !== 'earlier' && !this._hasLineage) this._chooseSpot(spot);
+      if (spot && spot.node.kind !== 'fold' && !this._hasLineage) this._chooseSpot(spot);
       this._showLineage(!this._hasLineage);
     } else if (event.key === 'Escape' && this._hasLineage) this._showLineage(false);
     else return false;
@@ -357,7 +359,7 @@ export class Graph {
     const whole = boxAround([...own, ...call.uses.map(use => this._drawing.spotOf(use.object))], AROUND);
     const isTooLarge = whole !== null && Math.max(
       (whole.bottom - whole.top) / most, (whole.right - whole.left) / this._size().width
-    ) > 1 / LEAST_PART;
+    ) > 1;
     return isTooLarge ? boxAround(own, AROUND) : whole;
   }
 
@@ -438,8 +440,8 @@ export class Graph {
 
   private _chooseSpot(spot: Spot): void {
     const { kind, row, muted } = spot.node;
-    // What follows is drawn where these calls are, at the scale of a drawing that nobody moved.
-    if (kind === 'earlier') this.release();
+    // What follows is drawn where these calls are.
+    if (kind === 'fold') this._unfit();
     if (kind === 'branch') return this._view?.live && muted ? this._acts.send({ type: 'checkout', branch: row }) : undefined;
     this._acts.setState({ chosen: choiceOf(spot), form: null });
   }
@@ -462,7 +464,7 @@ export class Graph {
     const spot = this._spotAt(event);
     if (event.key === 'Escape') this._escape();
     else if (event.key === '+' || event.key === '-') this._zoom(event.key === '+' ? ZOOM_STEP : 1 / ZOOM_STEP);
-    else if (event.key === '0') this._camera.fit(this._extent());
+    else if (event.key === '0') this._fit();
     else if (!spot || !this._view) return;
     else if ((event.key === 'Enter' && !event.shiftKey) || event.key === ' ') this._chooseSpot(spot);
     else if (isArrow(event.key)) this._focusSpot(arrowTarget(this._drawing, spot, event.key));

@@ -55,7 +55,7 @@ const LEGEND_BOXES: readonly (readonly [string, string])[] = [
   ['object dashed', tableText('not made yet, or not saved yet')],
   ['object pale', tableText('of another branch')],
   ['call', tableText('a tool call: its number, its tool, and its value')],
-  ['earlier', tableText('earlier calls: click to see them')],
+  ['fold', tableText('a chain of calls: click to see them')],
   ['reference', tableText('an object of another row: click to go there')]
 ];
 
