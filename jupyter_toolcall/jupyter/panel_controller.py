@@ -129,6 +129,8 @@ class PanelController:
     """The calls that the person has written in the model's place, and at which entry."""
     _recorded_head: str = ""
     """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
+    _recorded_count: int = 0
+    """How many entries there were on all branches when that began."""
     _differs: bool = False
     """Whether the replay or fork that has ended differs from that branch by itself."""
     _changes: bool = False
@@ -168,7 +170,8 @@ class PanelController:
                 pause = self._pause() if self._paused else self._step(publish=continues)
                 continues = False
                 if pause == "done":
-                    is_same = self._recorded_head == self.session.head
+                    count = self._recorded_count if self._recorded_head else -1
+                    is_same = len(self.session.journal) == count
                     # What differs by the person's own decision is no news to them.
                     self._differs = not (self._changes or is_same or not self._recorded_head)
                     ending = SAME_AGAIN if is_same else DIFFERS if self._differs else ""
@@ -424,6 +427,7 @@ class PanelController:
             case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
                 is_again = isinstance(command, (commands.Replay, commands.Fork))
                 self._recorded_head, self._changes = self.session.head if is_again else "", False
+                self._recorded_count = len(self.session.journal)
                 self.session, self._paused = apply_command(self.session, command), True
                 return True
             case commands.Retry(call):

@@ -21,7 +21,7 @@ LIMITS = {
     "core + engine + session": 8_621,
     "tools": 3_754,
     "sources": 6_015,
-    "jupyter": 4_413,
+    "jupyter": 4_416,
     "view": 2_297,
     "models": 2_020,
     "export": 2_720,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 987,
     "rules, budgets, origins, previews": 1_617,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_584,
+    "all": 39_587,
     "Python files": 256,
-    "Python tests": 51_073,
+    "Python tests": 51_083,
     "TypeScript": 11_999,
 }
 """Of each row, how many lines of code, files or lines there may be."""

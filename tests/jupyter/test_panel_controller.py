@@ -337,6 +337,18 @@ def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
     assert last_detail(heard) == ""
 
 
+def test_a_fork_that_comes_out_as_another_branch_leaves_no_new_one() -> None:
+    drive, heard = seated(("double", {"number": 1}), ("double", {"number": 2}), approve="all")
+    drive.greet()
+    head = drive.session.head
+    digest = drive.session.calls[1].approval_digest
+    edit = {"type": "edit", "call": "call_2", "arguments": {"number": 5}}
+    obeyed(drive, {**edit, "approval_digest": digest})
+    assert drive.session.head != head
+    obeyed(drive, {"type": "fork", "call": "call_1"}, {"type": "run"})
+    assert (last_detail(heard), drive.session.head) == (SAME_AGAIN, head)
+
+
 @pytest.mark.parametrize("approve", ["all", "ask"])
 def test_a_call_that_fails_as_before_says_so_and_leaves_no_branch_on_show(approve: str) -> None:
     errors = ["no gas", "no gas", "no water"]
