@@ -409,6 +409,6 @@ def test_a_budget_pauses_the_run_and_asks_how_to_go_on(page: Page, lab: Place) -
     frames(page, view, "budget-change")
     more.click()
     expect(card).to_contain_text("This run has used 3,000 of 3,500 tokens")
-    card.get_by_role("button", name="Go on with 3,500 more").click()
+    card.get_by_role("button", name="Go on with 2,500 more").click()
     expect_status(view, "Finished")
     expect(card).to_be_hidden()

@@ -36,7 +36,7 @@ def test_one_of_the_calls_of_a_turn_is_edited_before_it_runs(page: Page, lab: Pl
     dialog = view.get_by_role("dialog", name="Edit call")
     dialog.get_by_label("grams").fill("25")
     dialog.get_by_role("button", name="Run with these values").click()
-    expect_step(view, 2, "fill", "approved")
+    expect_step(view, 2, "fill", "will run")
     expect_waits(view, 1, "fill")
     press(view, "Approve")
     expect_waits(view, 3, "weigh")

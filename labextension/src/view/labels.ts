@@ -59,7 +59,7 @@ interface CallLabel {
 const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
   proposed: { icon: 'wait', word: tableText('waits for you') },
   'input required': { icon: 'wait', word: tableText('asks you') },
-  approved: { icon: 'run', word: tableText('next') },
+  approved: { icon: 'run', word: tableText('will run') },
   running: { icon: 'run', word: tableText('running') },
   succeeded: { icon: 'done', word: tableText('done') },
   failed: { icon: 'failed', word: tableText('failed') },

@@ -294,7 +294,7 @@ class ToolList {
   paint(next: ViewState): void {
     this._view = next;
     const { model, ui, live, isPast: past } = next;
-    this._isUsed = next.calls.some(call => call.status !== 'proposed');
+    this._isUsed = next.calls.some(call => call.status !== 'proposed' && call.status !== 'approved');
     this._draw(this._isUsed, model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
   }
 }
