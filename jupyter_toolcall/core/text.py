@@ -104,7 +104,7 @@ def compared_numbers(left: str, right: str) -> tuple[str, str]:
 
 
 def _without_noise(text: str) -> str:
-    rounded = f"{float(text):.15g}" if _DECIMAL.fullmatch(text) else text
+    rounded = str(float(f"{float(text):.15g}")) if _DECIMAL.fullmatch(text) else text
     return rounded if len(rounded) < len(text) - 6 else text
 
 
@@ -115,10 +115,15 @@ def short_numbers(text: str, limit: int) -> str:
     """Return a text of at most `limit` characters; of a long number three decimals are left, zeros
     before them not counted, and a sign that it is cut. The panel has the same rule.
 
-    >>> short_numbers("mean 4.55714285714, least 0.00012345678, cut 21.599998…", 60)
-    'mean 4.557…, least 0.000123…, cut 21.599…'
+    >>> short_numbers("mean 4.55714285714, least 0.00012345678, sum 393.00000000000006", 60)
+    'mean 4.557…, least 0.000123…, sum 393.0'
     """
-    return shortened_text(_LONG_NUMBER.sub(r"\1…", text), limit).replace(".…", "…")
+    return shortened_text(_LONG_NUMBER.sub(_short_number, text), limit).replace(".…", "…")
+
+
+def _short_number(match: re.Match[str]) -> str:
+    plain = _without_noise(match[0])
+    return plain if plain != match[0] else f"{match[1]}…"
 
 
 def first_line(text: str, limit: int) -> str:

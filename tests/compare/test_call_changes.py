@@ -118,12 +118,12 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     ]
 
 
-def test_the_box_of_a_table_shows_the_columns_that_the_call_changed() -> None:
+def test_the_box_of_a_table_shows_the_columns_that_the_call_changed_in_the_order_of_the_table() -> None:
     table = pd.DataFrame({"city": ["Oslo", "Voss"], "id": [1, 2], "price": [None, 3.0], "z": 0})
     objects, call, _ = shown(session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table))
     preview = objects[call.object].preview
     assert preview.columns == ("city", "id", "price", "z")
-    assert preview.lines == ("price  z  city", "9.0    0  Oslo", "3.0    0  Voss")
+    assert preview.lines == ("city  price  z", "Oslo  9.0    0", "Voss  3.0    0")
     assert preview.others == "+ 1 column"
 
 

@@ -125,7 +125,17 @@ function batchCard(view: ViewState, calls: readonly CallRow[], table: BatchTable
   ];
 }
 
-function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show): Child[] {
+/** What a call changed in an object; the first rows of one in which no cell was changed, such as a new table. */
+function contentOf(view: ViewState, call: CallRow | undefined, object: ObjectRow, acts: PanelActions, on: Element): Child[] {
+  const change = changeOf(view, call, object, acts);
+  const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
+  const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (
+    !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
+  );
+  return [...change, ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on))];
+}
+
+function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, on: Element): Child[] {
   // What `save` tells the model is no text for the person.
   const text = call.saves
     ? t('Saves the result as %1.', Object.keys(call.arguments).join(', '))
@@ -133,14 +143,15 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   // In a narrow card it is one line, and whole while it has the focus.
   const description = text ? h('p', { tabindex: isDecision(call) ? 0 : undefined }, toolDescription(text)) : null;
   const open = isDecision(call);
-  const object = view.model.objects.get(call.object);
+  // What was saved is what its call is about.
+  const object = open ? undefined : view.model.objects.get(call.saves ? (call.uses[0]?.object ?? '') : call.object);
   return [
     ...(open ? lastCalls(view, call, acts) : []),
     open ? modelWords(view, call) : null,
     title(oneLine(call.tool, 120), 'mono', t('call %1', call.step), open ? description : null),
     open ? null : description,
     warningNote(call),
-    ...(object && !open ? changeOf(view, call, object, acts) : []),
+    ...(object ? contentOf(view, call, object, acts, on) : []),
     argumentsOf(view, call, open ? show : null, open ? acts : null),
     errorOf(call),
     callFacts(view, call),
@@ -221,18 +232,11 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
   const aside = object.branch
     ? t('branch %1', branchName(view.model, object.branch))
     : current || (object.preview.caption && object.kind);
-  const change = changeOf(view, call, object, acts);
-  const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
-  // Of a new table no cell has changed: its first rows are shown.
-  const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (
-    !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
-  );
   return [
     title(nameText(object), '', oneLine(aside, 60)),
     objectLine(object, object.preview.caption || object.kind, origin(call)),
     call ? warningNote(call) : null,
-    ...change,
-    ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on)),
+    ...contentOf(view, call, object, acts, on),
     call ? argumentsOf(view, call) : null,
     call ? errorOf(call) : null,
     objectFacts(view, object, call, acts),
@@ -342,7 +346,7 @@ export class Card {
     const object = this._view.model.objects.get(this._view.chosen.object);
     const isObject = object && object.role !== 'output' && object.role !== 'pending' && !(call && isDecision(call));
     if (object && isObject) return objectCard(this._view, object, call, this._acts, this.element);
-    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object));
+    if (call) return callCard(this._view, call, this._acts, object => this._showObject(object), this.element);
     if (object)
       return [
         title(oneLine(`${object.name}: ${object.kind}`, 120), '', t('output')),

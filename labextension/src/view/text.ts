@@ -39,17 +39,20 @@ export function clip(text: string, cap: number): string {
   return signs.length <= cap ? text : `${signs.slice(0, Math.max(1, cap - 1)).join('')}…`;
 }
 
-/** A text with three decimals of each long number, not counting zeros before them, and a sign that it is cut: for all short forms. */
-export const shortNumbers = (text: string): string => text.replace(/(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])/g, '$1…');
-
-/** The first line of a text with its long numbers shortened, at most `cap` characters long; the kernel has the same rule. */
-export const shortLine = (text: string, cap: number): string => oneLine(shortNumbers(text), cap).replace('.…', '…');
-
 /** A number without the noise of a binary float, such as 5.7 for 5.699999999999999; any other text as it is. */
 function withoutNoise(text: string): string {
   const rounded = /^(?=.{14,20}$)-?\d+\.\d+$/.test(text) ? String(Number(Number(text).toPrecision(15))) : text;
-  return rounded.length < text.length - 6 ? rounded : text;
+  const decimal = rounded.includes('.') ? rounded : `${rounded}.0`;
+  return decimal.length < text.length - 6 ? decimal : text;
 }
+
+/** A text with three decimals of each long number, not counting zeros before them, and a sign that it is cut: for all short forms. */
+export const shortNumbers = (text: string): string =>
+  text.replace(/(?<![\w.])(-?\d+\.(?:0*[1-9]\d\d|\d{3}))(?:\d{4,}…?|\d*…)(?![\w.])/g, (all: string, start: string) =>
+    withoutNoise(all) === all ? `${start}…` : withoutNoise(all));
+
+/** The first line of a text with its long numbers shortened, at most `cap` characters long; the kernel has the same rule. */
+export const shortLine = (text: string, cap: number): string => oneLine(shortNumbers(text), cap).replace('.…', '…');
 
 /** A long number in its short form. Beside the `other` number that it is compared with it is whole, without noise unless both would read the same. */
 export function shortNumber(text: string, other?: string): string {
