@@ -128,9 +128,9 @@ def test_every_link_of_a_page_leads_to_a_file_on_a_code_host_too(page: Path) -> 
     assert [link for link in links if not (page.parent / link).is_file()] == []
 
 
-def test_what_the_changelog_names_in_its_newest_section_is_in_the_code() -> None:
+def test_what_the_changelog_names_in_its_newest_sections_is_in_the_code() -> None:
     changelog = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-    newest = changelog.split("\n## ")[1].partition("### Upgrade")[0]
+    newest = "".join(s.partition("### Upgrade")[0] for s in changelog.split("\n## ")[1:3])
     code = "\n".join(re.findall(r"`([^`\n]+)`", newest))
     names = set(re.findall(r"(?<=--)[a-z-]+|[A-Za-z_]\w*(?=[(=])|(?<=\.)[a-z_]\w*(?=\()", code))
     sources = (DOCS.parent / "jupyter_toolcall").rglob("*.py")

@@ -236,9 +236,9 @@ def dough() -> Session:
 
 def test_dot_has_numbers_results_failures_and_the_names_of_sources(dough: Session) -> None:
     source = dough.graph.source
-    assert '"Dough#2" -> "2 rest"' in source
-    assert 'label="4 weigh = 800"' in source
-    assert r'label="3 rest\nfailed"' in source
+    assert '"Dough#2" -> "2 Dough_rest"' in source
+    assert 'label="4 Dough_weigh = 800"' in source
+    assert r'label="3 Dough_rest\nfailed"' in source
     assert "starter" in source
     assert source == dough.graph.to_graphviz().source
 

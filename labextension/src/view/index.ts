@@ -10,7 +10,7 @@ import { Card } from './card';
 import { CompareTab } from './compare/compare_tab';
 import { isDecision } from './decisions';
 import { CallDialog, EditDialog } from './dialogs';
-import { afterLayout, focusedKey, focusInPlace, h, hasFocus, isField, listen } from './dom';
+import { afterLayout, consume, focusedKey, focusInPlace, h, hasFocus, isField, listen } from './dom';
 import type { Dialog } from './fields';
 import { ReplyText, TimeSlider } from './footer';
 import { Graph } from './graph';
@@ -173,7 +173,13 @@ export class PanelView {
    */
   private readonly _suppressShortcuts = (event: KeyboardEvent): void => {
     const target = event.target as Element;
-    if (this._root.contains(target)) target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
+    if (!this._root.contains(target)) return;
+    target.toggleAttribute('data-lm-suppress-shortcuts', isPanelKey(event));
+    const form = event.key === 'Enter' && (event.ctrlKey || event.metaKey) ? target.closest('form') : null;
+    if (!form) return;
+    // It sends the form, and does not run the cell.
+    consume(event);
+    form.requestSubmit();
   };
   /** Fits the graph to the width of the panel, and while the person decides to the height of the window. */
   private readonly _resizeObserver = new ResizeObserver(() => {
