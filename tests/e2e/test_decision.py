@@ -383,7 +383,7 @@ def test_an_answer_is_checked_at_its_field_with_the_call_in_sight(page: Page, la
     expect(alert).to_contain_text("there is no object 'hello'")
     screenshot(page, "answer-refused")
     result.fill("Jar#1")
-    press(view, "Answer")
+    result.press("Control+Enter")
     expect_waits(view, 2, "name")
     press(view, "Answer")
     press(view, "Answer")
