@@ -33,8 +33,8 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 431,
     "all": 39_590,
     "Python files": 256,
-    "Python tests": 51_083,
-    "TypeScript": 12_006,
+    "Python tests": 51_085,
+    "TypeScript": 12_019,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

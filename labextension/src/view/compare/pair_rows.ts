@@ -23,15 +23,20 @@ function stepRange(run: readonly CallPair[]): string {
   return first === last ? String(first) : `${first}–${last}`;
 }
 
+/** Adjacent calls that are folded where there are so many: they differ in nothing but the objects that they take and make. */
+const FEWEST = 3;
+const isCarried = ({ kind, changes, left, right }: CallPair): boolean =>
+  kind === 'differs' && changes.length === 0 && left?.status === 'succeeded' && right?.status === 'succeeded' && !right.saves;
+
 function equalRow(run: readonly CallPair[], show: () => void): HTMLElement {
   const tools = run.map(pair => pair.right?.tool ?? pair.left?.tool ?? '');
   const names = tools.length > 6 ? plural(tools.length, 'call') : oneLine(tools.join(', '), 200);
   const memory = run.every(pair => pair.right?.memory || pair.left?.memory);
-  const [shared, later] = [run[0]?.kind === 'shared', run[0]?.kind === 'later'];
-  const how = later ? t('%1: not run yet', names) : shared ? t('%1: the same in both, not run again', names) : memory ? t('%1: the same, cached', names) : t('%1: the same', names);
+  const [shared, later, carried] = [run[0]?.kind === 'shared', run[0]?.kind === 'later', run[0]?.kind === 'differs'];
+  const how = carried ? t('%1: the same, with objects that differ', names) : later ? t('%1: not run yet', names) : shared ? t('%1: the same in both, not run again', names) : memory ? t('%1: the same, cached', names) : t('%1: the same', names);
   const text = h('span', {}, how);
   const more = button(t('Show'), { look: 'ghost right small', key: `show ${stepRange(run)}`, onclick: show });
-  return tableRow(rowHead(stepRange(run)), equalCell(icon(later ? 'wait' : memory && !shared ? 'memory' : 'equal'), text, more));
+  return tableRow(rowHead(stepRange(run)), equalCell(carried ? null : icon(later ? 'wait' : memory && !shared ? 'memory' : 'equal'), text, more));
 }
 
 /** Whether a call stands once, across both columns: it reads the same on both sides. */
@@ -44,17 +49,18 @@ function pairRow(pair: CallPair, context: CompareContext): HTMLElement {
   return tableRow(rowHead(stepsOf(pair, context), says), ...sides.map(side => pairCell(pair, side, context)));
 }
 
-/** The pairs as table rows; adjacent equal pairs of one kind are folded. */
+/** The pairs as table rows; adjacent equal pairs of one kind are folded, and those that only carry a difference on. */
 export function pairRows(pairs: readonly CallPair[], context: CompareContext, most: number): HTMLElement[] {
   const { view, acts } = context;
   const rows: HTMLElement[] = [];
   let run: CallPair[] = [];
   const flush = (): void => {
-    if (run.length) rows.push(equalRow(run, () => acts.setState({ showsEqualCalls: true })));
+    if (run[0]?.kind === 'differs' && run.length < FEWEST) rows.push(...run.map(pair => pairRow(pair, context)));
+    else if (run.length) rows.push(equalRow(run, () => acts.setState({ showsEqualCalls: true })));
     run = [];
   };
   for (const pair of pairs) {
-    const folds = pair.kind !== 'differs' && !view.ui.showsEqualCalls;
+    const folds = (pair.kind !== 'differs' || isCarried(pair)) && !view.ui.showsEqualCalls;
     if (!folds || (run[0] && run[0].kind !== pair.kind)) flush();
     if (folds) run.push(pair);
     else if (rows.length < most) rows.push(pairRow(pair, context));

@@ -126,7 +126,8 @@ function isKind(call: CallRow, kind: CallKind, { slow, unusual, large }: UsualCa
   if (kind === 'large') return large.has(call.id);
   if (kind === 'unusual') return unusual.has(call.id);
   if (kind === 'edited') return call.edited;
-  if (kind === 'outdated') return call.stale || call.outdated !== '';
+  // Of the replies before a change the first one is marked.
+  if (kind === 'outdated') return (call.stale && call.warning !== null) || call.outdated !== '';
   return kind === 'slow' ? call.ms >= slow : KIND_OF_STATUS[call.status] === kind;
 }
 
