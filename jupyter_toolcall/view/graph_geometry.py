@@ -222,7 +222,7 @@ def _rows(
         has_calls = False
         for unit in units_of(branch):
             call = unit[0]
-            if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
+            if not (uses[call] or results[call]):
                 in_lines(row, call)
                 continue
             longer = with_unit(row, unit)
@@ -305,7 +305,7 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
-    yield f"{{rank=sink {' '.join(last)}}}" if tails else ""
+    yield f"{{rank=max {' '.join(last)}}}" if tails else ""
     yield from (f"{before} -> {n} [style=invis]" for before, n in hidden)
 
 

@@ -217,23 +217,48 @@ def test_a_fold_is_a_chain_in_any_session(data: st.DataObject) -> None:
     assert_lineage(rows, drawing(rows, most=data.draw(st.integers(12, 40))))
 
 
+def forked(count: int, starts: Iterable[int]) -> Rows:
+    """A chain, and branches that leave it after a call, named after the next one, to its end."""
+    rows, branches = chain(count), [BranchRow("a", "main", current=True)]
+    calls, objects = [*rows.calls], [*rows.objects]
+    for start in starts:
+        branch = f"b{start}"
+        branches.append(BranchRow(branch, branch))
+        for call, made in zip(rows.calls[start:], rows.objects[start + 1 :], strict=True):
+            own, before = f"{branch}{call.id}", call.uses[0].object
+            taken = before if call.step == start + 1 else f"{branch}{before}"
+            uses, key = (Use("a", taken),), f"{branch}{made.id}"
+            calls.append(replace(call, id=own, call=own, branch=branch, uses=uses, object=key))
+            objects.append(replace(made, id=key, call=own, branch=branch))
+    return Rows(calls=(*calls,), objects=(*objects,), branches=(*branches,))
+
+
+@pytest.mark.parametrize("selected", ["", "c19", "c40"])
+def test_other_branches_are_folded_first_and_begin_with_their_own_first_call(selected: str) -> None:
+    rows = forked(40, (4, 19))
+    graph = graph_row(rows, selected=selected)
+    assert_lineage(rows, drawing(rows, selected=selected))
+    calls, folds = by_row(graph, "call"), by_row(graph, "fold")
+    assert folds
+    assert all(node.muted for node in folds.values())
+    assert {"b4c5", "b19c20", *(f"c{n}" for n in range(1, 41))} <= {*calls}
+    references = {node.row: node.label for node in graph.nodes if node.kind == "reference"}
+    assert {references["o4"], references["o19"]} == {"↑ A#5 of main", "↑ A#20 of main"}
+
+
+def test_branches_that_have_no_room_are_left_out_whole_and_named() -> None:
+    rows = forked(40, range(1, 39))
+    graph = drawing(rows)
+    assert {f"c{n}" for n in range(31, 41)} <= {*by_row(graph, "call")}
+    (box,) = (node for node in graph.nodes if node.label.startswith("not drawn: "))
+    assert box.label.startswith("not drawn: b11, b12, b13")
+
+
 def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
     graph = graph_row(chain(100), selected="c1")
     joined = {(graph.nodes[edge.tail].label, graph.nodes[edge.head].label) for edge in graph.edges}
     assert [node.label for node in graph.nodes if node.kind == "fold"] == ["calls 2-50"]
     assert {("A#2", "calls 2-50"), ("calls 2-50", "A#51")} <= joined
-
-
-def test_a_reference_to_an_object_of_another_branch_names_the_branch() -> None:
-    rows = chain(3)
-    others = tuple(replace(row, branch="b") for row in rows.calls[1:])
-    kept = tuple(replace(row, branch="b") for row in rows.objects[2:])
-    new = replace(rows.calls[1], id="x", call="x", object="n")
-    branches = (BranchRow("a", "main", current=True), BranchRow("b", "old"))
-    made = ObjectRow("n", "A#3", "A", step=2, call="x")
-    objects = (*rows.objects[:2], *kept, made)
-    graph = graph_row(Rows(calls=(rows.calls[0], *others, new), objects=objects, branches=branches))
-    assert [node.label for node in graph.nodes if node.kind == "reference"] == ["↑ A#2 of main"]
 
 
 def test_a_call_that_makes_nothing_stands_in_the_row_of_what_it_takes_where_that_has_room() -> None:
@@ -272,7 +297,7 @@ def test_what_a_later_call_saves_is_not_saved_yet_at_an_earlier_one() -> None:
 def test_what_the_selected_object_came_from_is_drawn_too() -> None:
     kept = by_row(graph_row(chain(500), selected="o200"), "call")
     assert {f"c{n}" for n in range(201 - ANCESTORS, 201)} <= {*kept}
-    assert {"c500", "c480"} <= {*kept}
+    assert {"c500", "c481"} <= {*kept}
     assert len(kept) <= MOST
 
 
@@ -416,8 +441,20 @@ def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> No
     objects = (*rows.objects[:3], *(replace(row, branch="b") for row in rows.objects[3:]))
     new = ObjectRow("new", "A#4", "A", step=3, call="fork")
     out = ObjectRow("output:clean", "clean", "A", "output")
-    places = by_row(graph_row(Rows(calls=calls, objects=(*objects, new, out))), "object")
+    rows = Rows(calls=calls, objects=(*objects, new, out))
+    places = by_row(graph_row(rows, page=1_200), "object")
     assert places["output:clean"].y == places["new"].y != places["o6"].y
+
+
+@pytest.mark.parametrize("page", [450, 525, 900, 1_125])
+def test_what_would_be_made_and_saved_makes_no_row_wider_than_the_page(page: int) -> None:
+    rows = chain(12)
+    out = ObjectRow("output:clean", "clean", "A", "output")
+    for count in range(1, 13):
+        calls = (*rows.calls[: count - 1], replace(rows.calls[count - 1], status="proposed"))
+        made = replace(rows.objects[count], role="pending")
+        objects = (*rows.objects[:count], made, out)
+        assert graph_row(Rows(calls=calls, objects=objects), page=page).width <= page
 
 
 def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
