@@ -131,10 +131,11 @@ def in_rows(
     results, unnamed = {edge.head for edge in graph.edges}, dict(headings)
 
     def reference(edge: GraphEdge) -> GraphNode:
-        """Return a box for what a call takes, with the name of its branch if that is another."""
+        """Return a box for what a call takes, with the name of its branch if that is another, and
+        not the shown one."""
         original, branch = graph.nodes[edge.tail], branches[edge.tail]
-        is_apart = edge.tail in results and branch in headings and branch != branches[edge.head]
-        of = f" of {visible_text(headings[branch].label, NAME)}" if is_apart else ""
+        heading = headings.get(branch) if branch not in ("", branches[edge.head]) else None
+        of = f" of {visible_text(heading.label, NAME)}" if heading and edge.tail in results else ""
         label = f"{original.label}{of}"
         width = even(text_width(f"{UP} {label}", SMALL) + 16)
         return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)

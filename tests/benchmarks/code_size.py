@@ -22,7 +22,7 @@ LIMITS = {
     "tools": 3_754,
     "sources": 6_015,
     "jupyter": 4_416,
-    "view": 2_297,
+    "view": 2_307,
     "models": 2_020,
     "export": 2_720,
     "compare": 1_889,
@@ -31,10 +31,10 @@ LIMITS = {
     "storage": 987,
     "rules, budgets, origins, previews": 1_617,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_587,
+    "all": 39_597,
     "Python files": 256,
-    "Python tests": 51_083,
-    "TypeScript": 11_999,
+    "Python tests": 51_093,
+    "TypeScript": 12_009,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (

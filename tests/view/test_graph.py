@@ -192,8 +192,16 @@ def assert_lineage(rows: Rows, graph: GraphRow) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_drawn_is_the_lineage_with_chains_as_folds(seed: int) -> None:
     rows = rows_of(seed, 20 + seed, 1 + seed % 4)
+    branch_of = {row.id: row.branch for row in rows.calls}
     for selected in ("", rows.objects[-1].id, *(row.id for row in rows.calls[:3])):
-        assert_lineage(rows, drawing(rows, selected=selected, most=8))
+        graph = drawing(rows, selected=selected, most=24)
+        assert_lineage(rows, graph)
+        nodes = [node for node in reversed(graph.nodes) if node.kind in ("call", "fold")]
+        # Another branch begins with a call of its own, or is left out whole.
+        first = {branch_of[node.row]: node.kind for node in nodes if node.muted}
+        assert {*first.values()} <= {"call"}
+        label = next((n.label for n in nodes if n.label.startswith("not drawn: ")), "")
+        assert not any(row.name in label for row in rows.branches if row.id in first)
 
 
 @settings(max_examples=200, deadline=None)
@@ -217,48 +225,23 @@ def test_a_fold_is_a_chain_in_any_session(data: st.DataObject) -> None:
     assert_lineage(rows, drawing(rows, most=data.draw(st.integers(12, 40))))
 
 
-def forked(count: int, starts: Iterable[int]) -> Rows:
-    """A chain, and branches that leave it after a call, named after the next one, to its end."""
-    rows, branches = chain(count), [BranchRow("a", "main", current=True)]
-    calls, objects = [*rows.calls], [*rows.objects]
-    for start in starts:
-        branch = f"b{start}"
-        branches.append(BranchRow(branch, branch))
-        for call, made in zip(rows.calls[start:], rows.objects[start + 1 :], strict=True):
-            own, before = f"{branch}{call.id}", call.uses[0].object
-            taken = before if call.step == start + 1 else f"{branch}{before}"
-            uses, key = (Use("a", taken),), f"{branch}{made.id}"
-            calls.append(replace(call, id=own, call=own, branch=branch, uses=uses, object=key))
-            objects.append(replace(made, id=key, call=own, branch=branch))
-    return Rows(calls=(*calls,), objects=(*objects,), branches=(*branches,))
-
-
-@pytest.mark.parametrize("selected", ["", "c19", "c40"])
-def test_other_branches_are_folded_first_and_begin_with_their_own_first_call(selected: str) -> None:
-    rows = forked(40, (4, 19))
-    graph = graph_row(rows, selected=selected)
-    assert_lineage(rows, drawing(rows, selected=selected))
-    calls, folds = by_row(graph, "call"), by_row(graph, "fold")
-    assert folds
-    assert all(node.muted for node in folds.values())
-    assert {"b4c5", "b19c20", *(f"c{n}" for n in range(1, 41))} <= {*calls}
-    references = {node.row: node.label for node in graph.nodes if node.kind == "reference"}
-    assert {references["o4"], references["o19"]} == {"↑ A#5 of main", "↑ A#20 of main"}
-
-
-def test_branches_that_have_no_room_are_left_out_whole_and_named() -> None:
-    rows = forked(40, range(1, 39))
-    graph = drawing(rows)
-    assert {f"c{n}" for n in range(31, 41)} <= {*by_row(graph, "call")}
-    (box,) = (node for node in graph.nodes if node.label.startswith("not drawn: "))
-    assert box.label.startswith("not drawn: b11, b12, b13")
-
-
 def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
     graph = graph_row(chain(100), selected="c1")
     joined = {(graph.nodes[edge.tail].label, graph.nodes[edge.head].label) for edge in graph.edges}
     assert [node.label for node in graph.nodes if node.kind == "fold"] == ["calls 2-50"]
     assert {("A#2", "calls 2-50"), ("calls 2-50", "A#51")} <= joined
+
+
+def test_a_reference_to_an_object_of_another_branch_names_it_if_it_is_not_the_shown_one() -> None:
+    rows = chain(3)
+    others = tuple(replace(row, branch="b") for row in rows.calls[1:])
+    kept = tuple(replace(row, branch="b") for row in rows.objects[2:])
+    new = replace(rows.calls[2], id="x", call="x", object="n", branch="d")
+    branches = (BranchRow("a", "main", current=True), BranchRow("b", "old"), BranchRow("d", "new"))
+    made = ObjectRow("n", "A#4", "A", step=3, call="x", branch="d")
+    objects = (*rows.objects[:2], *kept, made)
+    graph = graph_row(Rows(calls=(rows.calls[0], *others, new), objects=objects, branches=branches))
+    assert [n.label for n in by_row(graph, "reference").values()] == ["↑ A#2", "↑ A#3 of old"]
 
 
 def test_a_call_that_makes_nothing_stands_in_the_row_of_what_it_takes_where_that_has_room() -> None:
@@ -368,12 +351,15 @@ def test_an_equal_call_that_takes_another_object_is_drawn_on_each_branch() -> No
     assert sorted(edge.label for edge in edges if edge.label) == ["left", "right"]
 
 
-@pytest.mark.parametrize("page", [450, 900, 1_200])
+@pytest.mark.parametrize("page", [450, 525, 900, 1_200])
 def test_rows_are_as_wide_as_the_page_and_stand_in_the_order_of_their_first_call(page: int) -> None:
     graph = graph_row(chain(30), page=page)
     assert page - 250 < graph.width <= page
     calls = [node for node in graph.nodes if node.kind == "call"]
     assert calls == sorted(calls, key=lambda node: (node.y, node.x))
+    output = ObjectRow("output:clean", "clean", "A", "output")
+    for part in map(chain, range(1, 13)):
+        assert graph_row(replace(part, objects=(*part.objects, output)), page=page).width <= page
 
 
 def joins(count: int) -> Rows:
@@ -446,17 +432,6 @@ def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> No
     assert places["output:clean"].y == places["new"].y != places["o6"].y
 
 
-@pytest.mark.parametrize("page", [450, 525, 900, 1_125])
-def test_what_would_be_made_and_saved_makes_no_row_wider_than_the_page(page: int) -> None:
-    rows = chain(12)
-    out = ObjectRow("output:clean", "clean", "A", "output")
-    for count in range(1, 13):
-        calls = (*rows.calls[: count - 1], replace(rows.calls[count - 1], status="proposed"))
-        made = replace(rows.objects[count], role="pending")
-        objects = (*rows.objects[:count], made, out)
-        assert graph_row(Rows(calls=calls, objects=objects), page=page).width <= page
-
-
 def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     def ping(text: str) -> str:
         """Return it."""
@@ -518,8 +493,7 @@ def test_a_layout_that_takes_too_long_is_no_exception(monkeypatch: pytest.Monkey
 
 
 def test_a_drawing_without_limits_has_all_calls() -> None:
-    drawn = drawing(chain(200), most=10**9)
-    assert len([node for node in drawn.nodes if node.kind == "call"]) == 200
+    assert len(by_row(drawing(chain(200), most=10**9), "call")) == 200
 
 
 def test_an_emoji_of_several_characters_stays_one_and_hidden_joiners_do_not() -> None:
