@@ -182,7 +182,7 @@ export class Graph {
     const spot = this._chosenSpot();
     const { newest } = this._drawing;
     const isWaiting = next.waitingCall?.id === next.chosen.call;
-    const asked = most < TALL && isWaiting ? this._waitingBox(next.waitingCall, most) : this._nextBox(extent);
+    const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : this._nextBox(extent);
     // In another size, and on another branch, the view is chosen anew.
     const [before, branch] = [this._chosenBefore, currentBranch(next.model)?.name ?? ''];
     if (branch !== this._chosenBranch && !this._camera.isFitted) this._camera.follow();
@@ -357,7 +357,7 @@ export class Graph {
   }
 
   /** The box around the waiting call, and what it uses where there is room for that; null if nothing waits. */
-  private _waitingBox(call: CallRow | null | undefined, most: number): Box | null {
+  private _waitingBox({ waitingCall: call }: ViewState, most: number): Box | null {
     if (!call) return null;
     const own = [this._drawing.pillOf(call.id), this._drawing.spotOf(call.object)];
     const whole = boxAround([...own, ...call.uses.map(use => this._drawing.spotOf(use.object))], AROUND);
@@ -369,8 +369,9 @@ export class Graph {
 
   /** The box around the call that the next step runs, with the beginning of its row where there is room for that. */
   private _nextBox(extent: Box): Box | null {
-    const box = this._waitingBox(this._nextCall, this._high);
-    return box && { ...box, left: box.right - extent.left > this._size().width ? box.left : extent.left };
+    const { pillOf, spotOf } = this._drawing;
+    const box = this._nextCall ? boxAround([pillOf(this._nextCall.id), spotOf(this._nextCall.object)], AROUND) : null;
+    return box && { ...box, left: box.right - extent.left > this._size().width - 2 * BEYOND_BUTTON ? box.left : extent.left };
   }
 
   private _menuEntries(): MenuEntry[] {
