@@ -369,8 +369,7 @@ export class Graph {
 
   /** The box around the call that the next step runs, with the beginning of its row where there is room for that. */
   private _nextBox(extent: Box): Box | null {
-    const { pillOf, spotOf } = this._drawing;
-    const box = this._nextCall ? boxAround([pillOf(this._nextCall.id), spotOf(this._nextCall.object)], AROUND) : null;
+    const box = this._nextCall ? boxAround([this._drawing.pillOf(this._nextCall.id), this._drawing.spotOf(this._nextCall.object)], AROUND) : null;
     return box && { ...box, left: box.right - extent.left > this._size().width - 2 * BEYOND_BUTTON ? box.left : extent.left };
   }
 
