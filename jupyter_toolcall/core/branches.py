@@ -74,9 +74,14 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     names = [branch.name for branch in result if not branch.is_ancestor]
     for index, branch in enumerate(result):
         if branch.is_ancestor:
-            name = unused_name(fork_name(state_at(journal, head)), given_names.union(names))
-            result[index] = replace(branch, name=name)
+            result[index] = replace(branch, name=ancestor_name(journal, head, names))
     return tuple(result)
+
+
+def ancestor_name(journal: Journal, head: str, others: Collection[str]) -> str:
+    """Return the name of a head that is inside another branch; `others` are names in use."""
+    given_names = {label.name for label in journal.labels.values()} - {""}
+    return unused_name(fork_name(state_at(journal, head)), given_names | {*others})
 
 
 class _Path(NamedTuple):

@@ -38,6 +38,8 @@ MARK = 16
 """Pixels of an icon on a pill, with its gap."""
 FEWEST = 3
 """Calls of a fold at least."""
+HORIZON = 150
+"""The newest calls, that are drawn or folded; older ones are left out."""
 PACE = 10
 """Calls by which the window moves at once: fewer are drawn until there are so many more."""
 RESULT, TOOL, NAME, ARGUMENT, HEADING = 14, 32, 40, 24, 48
@@ -189,11 +191,14 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
 
     drawn = {call for span in spans for call in span}
     left_out = [row for key, row in table.calls.items() if key not in drawn]
-    taken = dict.fromkeys(key for row in left_out for key in table.uses[row.id])
-    sources = [key for key in taken if not table.maker[key]][:most]
+    inputs = dict.fromkeys(key for row in left_out for key in table.uses[row.id])
+    sources = [key for key in inputs if not table.maker[key]][:most]
     draw(table.objects[key] for key in sources)
     for last in left_out[-1:]:
-        label = tn("%1 earlier call", "%1 earlier calls", len(left_out))
+        branches = {row.branch for row in left_out}
+        names = ", ".join(row.name for row in rows.branches if row.id in branches)
+        earlier = tn("%1 earlier call", "%1 earlier calls", len(left_out))
+        label = earlier if "" in branches else t("not drawn: %1", visible_text(names, HEADING))
         nodes["left out"] = _fold_node(label, last)
     # What no call made, and no call has taken yet, comes last.
     used_here = {key for span in spans for key in table.uses[span[0]]}
@@ -223,33 +228,47 @@ a fold goes into its first call, and what goes out was made by its last one."""
 
 def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
     """Return the calls and the folds that are drawn, in order."""
-    calls, room = [*table.calls], LEAST * most
+    branch_of = {key: call.branch for key, call in table.calls.items()}
+    first_calls = {branch_of[key]: key for key in reversed(table.calls)}
     # An edit says what a branch is about, and a failure is not hidden.
-    marked = (key for key, call in table.calls.items() if call.edited or call.status == "failed")
-    kept = {*[*marked][-PACE:]}
-    kept |= _ancestors(table, selected)
-    sizes = {call: table.size((call,)) for call in calls}
-    size, first = sum(sizes.values()), 0
-    # The newest calls are fewer by some at once: with each of them all others would move.
-    while size > room and first < len(calls):
-        size -= sum(sizes[call] for call in calls[first : first + PACE] if call not in kept)
-        first += PACE
-    for older in range(first, max(first, len(calls) - ANCESTORS) + 1, PACE):
-        spans = [*_folded(table, calls[:older], kept), *((call,) for call in calls[older:])]
-        if sum(map(table.size, spans)) <= room:
-            return spans
+    marked = [key for key, call in table.calls.items() if call.edited or call.status == "failed"]
+    ancestors = _ancestors(table, selected)
+    # Another branch than the shown one begins with a call of its own.
+    starts = {call for branch, call in first_calls.items() if branch}
+    kept, shown = {*marked[-PACE:], *ancestors, *starts}, {"", *map(branch_of.get, ancestors)}
+    # Each call of a long session would cost more than the one before it.
+    recent = {*[*table.calls][-max(HORIZON, most) :], *kept}
+    number = {call: n for n, call in enumerate(table.calls)}
+    place = {call: n for call, n in number.items() if call in recent}
+    room = LEAST * most
+    # A branch comes after those that it takes objects of: its first call is a later one.
+    branches = sorted(first_calls, key=lambda b: (b not in shown, number[first_calls[b]]))
+    sizes = {call: table.size((call,)) for call in place}
+    for count in range(len(branches) or 1, (len(shown.intersection(branches)) or 1) - 1, -1):
+        inside = {*branches[:count]}
+        # Those of the branches that are not shown are the first in folds.
+        calls = sorted((c for c in place if branch_of[c] in inside), key=lambda c: not branch_of[c])
+        size, first = sum(sizes[call] for call in calls), 0
+        # More of them by some at once: with each new call all others would move.
+        while size > room and first < len(calls):
+            size -= sum(sizes[call] for call in calls[first : first + PACE] if call not in kept)
+            first += PACE
+        for older in range(first, len(calls), PACE):
+            spans = [*_folded(table, calls[:older], kept), *((call,) for call in calls[older:])]
+            if sum(map(table.size, spans)) <= room:
+                return sorted(spans, key=lambda span: place[span[0]])
     # Too few of the older calls are chains: those are left out.
-    return [(call,) for n, call in enumerate(calls) if n >= first or call in kept]
+    return [(c,) for n, c in enumerate(calls) if n >= first or c in kept]
 
 
 def _folded(table: _Table, calls: Sequence[str], kept: Collection[str]) -> list[_Span]:
     """Return calls, those that are not kept in folds where they are chains."""
-    place, spans = {call: n for n, call in enumerate(calls)}, list[_Span]()
+    spans = list[_Span]()
     by_branch = sorted(calls, key=lambda call: table.calls[call].branch)
     runs = groupby(by_branch, lambda call: (table.calls[call].branch, call in kept))
     for (_, are_kept), run in runs:
         spans += ((call,) for call in run) if are_kept else _chains(table, [*run])
-    return sorted(spans, key=lambda span: place[span[0]])
+    return spans
 
 
 def _chains(table: _Table, run: Sequence[str]) -> Iterator[_Span]:

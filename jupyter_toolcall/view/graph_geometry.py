@@ -131,10 +131,11 @@ def in_rows(
     results, unnamed = {edge.head for edge in graph.edges}, dict(headings)
 
     def reference(edge: GraphEdge) -> GraphNode:
-        """Return a box for what a call takes, with the name of its branch if that is another."""
+        """Return a box for what a call takes, with the name of its branch if that is another, and
+        not the shown one."""
         original, branch = graph.nodes[edge.tail], branches[edge.tail]
-        is_apart = edge.tail in results and branch in headings and branch != branches[edge.head]
-        of = f" of {visible_text(headings[branch].label, NAME)}" if is_apart else ""
+        heading = headings.get(branch) if branch not in ("", branches[edge.head]) else None
+        of = f" of {visible_text(heading.label, NAME)}" if heading and edge.tail in results else ""
         label = f"{original.label}{of}"
         width = even(text_width(f"{UP} {label}", SMALL) + 16)
         return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
@@ -222,7 +223,7 @@ def _rows(
         has_calls = False
         for unit in units_of(branch):
             call = unit[0]
-            if graph.nodes[call].kind == "call" and not (uses[call] or results[call]):
+            if not (uses[call] or results[call]):
                 in_lines(row, call)
                 continue
             longer = with_unit(row, unit)
@@ -305,7 +306,7 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
             head = f"label{n}"
         yield f"{edge.tail} -> {head} [id={n} weight={weight}]"
     last = [f"{n}" for n, node in enumerate(graph.nodes) if node.flag and n not in tails]
-    yield f"{{rank=sink {' '.join(last)}}}" if tails else ""
+    yield f"{{rank=max {' '.join(last)}}}" if tails else ""
     yield from (f"{before} -> {n} [style=invis]" for before, n in hidden)
 
 

@@ -202,13 +202,13 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
 
 def _box_lines(columns: Mapping[int, Sequence[str]], wide: int) -> tuple[tuple[str, ...], Text]:
     """Return the first rows of a table, with as many whole columns as a box has room for, in the
-    table's order, and how many of all others there are."""
+    table's order, and how many of all others there are. One that is too wide is passed over."""
     shown, room = dict[int, list[str]](), SIGNS
     for n, column in columns.items():
         texts = [short_numbers(text or t("empty"), SIGNS) for text in column[:LINES]]
         width = max(map(len, texts))
         if shown and width > room:
-            break
+            continue
         shown[n] = texts
         room -= width + 2
     others = wide - len(shown)

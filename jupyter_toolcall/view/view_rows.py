@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..compare.branch_totals import branch_totals
 from ..compare.comparison_rows import same_rows
-from ..core.branches import Branch, branches, is_prompt, shared_with_older
+from ..core.branches import Branch, ancestor_name, branches, is_prompt, shared_with_older
 from ..core.call_record import CallRecord
 from ..core.events import Opened
 from ..core.journal_entries import Entry, Label
@@ -127,17 +127,10 @@ class ViewRows:
         self, cursor: Cursor, session: SessionRow, extensions: tuple[ExtensionRow, ...] = ()
     ) -> Rows:
         """Return all rows of a session at a cursor, with those of itself and of extensions."""
-        context, state, last, self.position = cursor.context, cursor.state, self.position, None
+        context, state, self.position = cursor.context, cursor.state, None
         journal, path = context.journal, context.journal.path(cursor.head)
         hides, self.store = position(cursor).hides_branches, RowStore()
-        # A fork that repeats recorded calls keeps its name as it moves on.
-        moves_on = last is not None and last.head in {entry.id for entry in path}
-        kept = next((b.name for b in self._branches if moves_on and b.is_ancestor), "")
-        self._branches = tuple(
-            replace(branch, name=kept) if kept and branch.is_ancestor else branch
-            for branch in branches(journal, cursor.head)
-            if branch.current or not hides
-        )
+        self._branches = tuple(b for b in branches(journal, cursor.head) if b.current or not hides)
         shared = shared_with_older(journal, cursor.head)
         self._ends = CallIndex.of(journal).ends(path, shared)
         shown = BranchView(cursor, state, outdated=outdated_reasons(context, state))
@@ -279,8 +272,12 @@ class ViewRows:
 
     def _shown_branch(self) -> Branch:
         """Return the branch that is shown, as far as it has come."""
+        cursor = self.branch_views[""].cursor
         branch = next(branch for branch in self._branches if branch.current)
-        return replace(branch, head=self.branch_views[""].cursor.head)
+        if branch.is_ancestor:
+            names = [other.name for other in self._branches if other is not branch]
+            branch = replace(branch, name=ancestor_name(cursor.context.journal, cursor.head, names))
+        return replace(branch, head=cursor.head)
 
     def with_graph(self, rows: Rows) -> Rows:
         """Add the drawing of all rows to those that changed, if it is another one than before."""

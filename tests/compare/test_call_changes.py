@@ -118,9 +118,7 @@ def test_a_table_is_changed_cell_by_cell_or_loses_rows() -> None:
     ]
 
 
-def test_the_box_of_a_table_shows_the_changed_columns_in_the_order_of_the_table() -> (
-    None
-):
+def test_the_box_of_a_table_shows_the_changed_columns_in_the_order_of_the_table() -> None:
     table = pd.DataFrame({"city": ["Oslo", "Voss"], "id": [1, 2], "price": [None, 3.0], "z": 0})
     objects, call, _ = shown(session(("fill", {"table": "DataFrame#1", "value": 9}), sales=table))
     preview = objects[call.object].preview

@@ -21,6 +21,7 @@ from jupyter_toolcall.view.graph import (
     ANCESTORS,
     BOX,
     FEWEST,
+    HORIZON,
     MOST,
     PACE,
     PAGE,
@@ -126,16 +127,18 @@ def test_every_line_leads_to_the_right_within_its_row(seed: int) -> None:
 
 
 @pytest.mark.parametrize("count", [3, MOST, MOST + 1, 149, 1_000])
-def test_at_most_sixty_calls_are_drawn_and_one_fold_has_the_numbers_of_the_others(
-    count: int,
-) -> None:
+def test_at_most_sixty_calls_are_drawn_and_a_fold_has_the_numbers_of_others(count: int) -> None:
     graph = graph_row(chain(count))
     calls, folds = by_row(graph, "call"), by_row(graph, "fold")
     assert len(calls) + graph.earlier == count
     assert count <= MOST or MOST - PACE < len(calls) + len(folds) <= MOST
     assert f"c{count}" in calls
-    labels = [f"calls 1-{graph.earlier}"] * (graph.earlier > 0)
-    assert [node.label for node in folds.values()] == labels
+    # The oldest of a long session are left out.
+    start = max(0, count - HORIZON)
+    labels = [f"{start} earlier calls", f"calls {start + 1}-{graph.earlier}"]
+    assert [node.label for node in folds.values()] == labels[
+        not start : 1 + (graph.earlier > start)
+    ]
 
 
 def test_calls_that_have_no_room_and_are_no_chain_are_counted_in_a_box_that_no_line_leaves() -> (
@@ -192,8 +195,16 @@ def assert_lineage(rows: Rows, graph: GraphRow) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_drawn_is_the_lineage_with_chains_as_folds(seed: int) -> None:
     rows = rows_of(seed, 20 + seed, 1 + seed % 4)
+    branch_of = {row.id: row.branch for row in rows.calls}
     for selected in ("", rows.objects[-1].id, *(row.id for row in rows.calls[:3])):
-        assert_lineage(rows, drawing(rows, selected=selected, most=8))
+        graph = drawing(rows, selected=selected, most=24)
+        assert_lineage(rows, graph)
+        nodes = [node for node in reversed(graph.nodes) if node.kind in ("call", "fold")]
+        # Another branch begins with a call of its own, or is left out whole.
+        first = {branch_of[node.row]: node.kind for node in nodes if node.muted}
+        assert {*first.values()} <= {"call"}
+        label = next((n.label for n in nodes if n.label.startswith("not drawn: ")), "")
+        assert not any(row.name in label for row in rows.branches if row.id in first)
 
 
 @settings(max_examples=200, deadline=None)
@@ -224,16 +235,16 @@ def test_an_early_edit_that_is_selected_is_joined_to_what_came_of_it() -> None:
     assert {("A#2", "calls 2-50"), ("calls 2-50", "A#51")} <= joined
 
 
-def test_a_reference_to_an_object_of_another_branch_names_the_branch() -> None:
+def test_a_reference_to_an_object_of_another_branch_names_it_if_it_is_not_the_shown_one() -> None:
     rows = chain(3)
     others = tuple(replace(row, branch="b") for row in rows.calls[1:])
     kept = tuple(replace(row, branch="b") for row in rows.objects[2:])
-    new = replace(rows.calls[1], id="x", call="x", object="n")
-    branches = (BranchRow("a", "main", current=True), BranchRow("b", "old"))
-    made = ObjectRow("n", "A#3", "A", step=2, call="x")
+    new = replace(rows.calls[2], id="x", call="x", object="n", branch="d")
+    branches = (BranchRow("a", "main", current=True), BranchRow("b", "old"), BranchRow("d", "new"))
+    made = ObjectRow("n", "A#4", "A", step=3, call="x", branch="d")
     objects = (*rows.objects[:2], *kept, made)
     graph = graph_row(Rows(calls=(rows.calls[0], *others, new), objects=objects, branches=branches))
-    assert [node.label for node in graph.nodes if node.kind == "reference"] == ["↑ A#2 of main"]
+    assert [n.label for n in by_row(graph, "reference").values()] == ["↑ A#2", "↑ A#3 of old"]
 
 
 def test_a_call_that_makes_nothing_stands_in_the_row_of_what_it_takes_where_that_has_room() -> None:
@@ -272,7 +283,7 @@ def test_what_a_later_call_saves_is_not_saved_yet_at_an_earlier_one() -> None:
 def test_what_the_selected_object_came_from_is_drawn_too() -> None:
     kept = by_row(graph_row(chain(500), selected="o200"), "call")
     assert {f"c{n}" for n in range(201 - ANCESTORS, 201)} <= {*kept}
-    assert {"c500", "c480"} <= {*kept}
+    assert {"c500", "c481"} <= {*kept}
     assert len(kept) <= MOST
 
 
@@ -343,12 +354,15 @@ def test_an_equal_call_that_takes_another_object_is_drawn_on_each_branch() -> No
     assert sorted(edge.label for edge in edges if edge.label) == ["left", "right"]
 
 
-@pytest.mark.parametrize("page", [450, 900, 1_200])
+@pytest.mark.parametrize("page", [450, 525, 900, 1_200])
 def test_rows_are_as_wide_as_the_page_and_stand_in_the_order_of_their_first_call(page: int) -> None:
     graph = graph_row(chain(30), page=page)
     assert page - 250 < graph.width <= page
     calls = [node for node in graph.nodes if node.kind == "call"]
     assert calls == sorted(calls, key=lambda node: (node.y, node.x))
+    output = ObjectRow("output:clean", "clean", "A", "output")
+    for part in map(chain, range(1, 13)):
+        assert graph_row(replace(part, objects=(*part.objects, output)), page=page).width <= page
 
 
 def joins(count: int) -> Rows:
@@ -416,7 +430,8 @@ def test_an_output_that_is_not_saved_yet_stands_in_the_row_of_its_branch() -> No
     objects = (*rows.objects[:3], *(replace(row, branch="b") for row in rows.objects[3:]))
     new = ObjectRow("new", "A#4", "A", step=3, call="fork")
     out = ObjectRow("output:clean", "clean", "A", "output")
-    places = by_row(graph_row(Rows(calls=calls, objects=(*objects, new, out))), "object")
+    rows = Rows(calls=calls, objects=(*objects, new, out))
+    places = by_row(graph_row(rows, page=1_200), "object")
     assert places["output:clean"].y == places["new"].y != places["o6"].y
 
 
@@ -481,8 +496,7 @@ def test_a_layout_that_takes_too_long_is_no_exception(monkeypatch: pytest.Monkey
 
 
 def test_a_drawing_without_limits_has_all_calls() -> None:
-    drawn = drawing(chain(200), most=10**9)
-    assert len([node for node in drawn.nodes if node.kind == "call"]) == 200
+    assert len(by_row(drawing(chain(200), most=10**9), "call")) == 200
 
 
 def test_an_emoji_of_several_characters_stays_one_and_hidden_joiners_do_not() -> None:

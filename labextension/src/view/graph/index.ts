@@ -1,9 +1,9 @@
 /** The graph: canvas, toolbar, search, overview and keyboard navigation. */
-import type { GraphRow } from '../../generated/contract';
+import type { CallRow, GraphRow } from '../../generated/contract';
 import type { MenuEntry } from '../menu';
 import { consume, focusInPlace, h, hasFocus, listen, s } from '../dom';
 import { finished } from '../incremental';
-import { drawnId, drawsInSlices } from '../model';
+import { drawnId, drawsInSlices, isBusy } from '../model';
 import { icon } from '../icons';
 import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
@@ -97,6 +97,8 @@ export class Graph {
   private _high = TALL;
   /** The lineage of the chosen node is shown, and the rest pale. */
   private _hasLineage = false;
+  /** The call that the next step runs, also while that step is under way. */
+  private _nextCall: CallRow | undefined;
   /** The keys of its nodes. */
   private _lineage: ReadonlySet<string> | null = null;
   /** What follows after the next drawing. */
@@ -146,7 +148,9 @@ export class Graph {
     const isCut = spots.length > 0 && !this._camera.fits(extent, Infinity, width);
     for (const { element } of this._beyond) element.hidden = !isCut;
     // What the person wants to see as a whole may be as high as any drawing.
-    const isLimited = spots.length > 0 && !this._camera.isFitted && (next.isPast || (!narrow && !this._camera.fits(extent, most, width)));
+    if (!isBusy(next.model)) this._nextCall = next.isPast ? undefined : next.model.calls.get(next.model.session.next_call);
+    const isLow = next.isPast || ((!narrow || this._nextCall !== undefined) && !this._camera.fits(extent, most, width));
+    const isLimited = spots.length > 0 && !this._camera.isFitted && isLow;
     // At an earlier step there is room below the graph for what the call did.
     const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._isCompact || !next.live);
     const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
@@ -178,7 +182,7 @@ export class Graph {
     const spot = this._chosenSpot();
     const { newest } = this._drawing;
     const isWaiting = next.waitingCall?.id === next.chosen.call;
-    const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : null;
+    const asked = most < TALL && isWaiting ? this._waitingBox(next, most) : this._nextBox(extent);
     // In another size, and on another branch, the view is chosen anew.
     const [before, branch] = [this._chosenBefore, currentBranch(next.model)?.name ?? ''];
     if (branch !== this._chosenBranch && !this._camera.isFitted) this._camera.follow();
@@ -361,6 +365,12 @@ export class Graph {
       (whole.bottom - whole.top) / most, (whole.right - whole.left) / this._size().width
     ) > 1;
     return isTooLarge ? boxAround(own, AROUND) : whole;
+  }
+
+  /** The box around the call that the next step runs, with the beginning of its row where there is room for that. */
+  private _nextBox(extent: Box): Box | null {
+    const box = this._nextCall ? boxAround([this._drawing.pillOf(this._nextCall.id), this._drawing.spotOf(this._nextCall.object)], AROUND) : null;
+    return box && { ...box, left: box.right - extent.left > this._size().width - 2 * BEYOND_BUTTON ? box.left : extent.left };
   }
 
   private _menuEntries(): MenuEntry[] {
