@@ -120,7 +120,8 @@ def running(
         yield
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        # A server ends its kernels first, one after the other.
+        process.wait(90)
 
 
 def _spare_builds(config: Path) -> None:

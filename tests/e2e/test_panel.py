@@ -228,7 +228,7 @@ def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, 
         expect_status(view, "Ready for the next step")
         expect(steps(view)).to_have_count(number)
         expect(steps(view).nth(number - 2)).to_have_attribute("aria-current", "step")
-        expect_step(view, number, "next")
+        expect_step(view, number, "will run")
         expect(view).not_to_contain_text("kernel stopped")
         # The button has the focus again after the first step, and stays where it is.
         if number == 2:

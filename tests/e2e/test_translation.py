@@ -135,7 +135,6 @@ def test_what_is_wrong_in_a_form_is_in_the_language_of_jupyterlab(
     dialog = view.get_by_role("dialog", name="Aufruf bearbeiten")
     for number, problem in (("900", "darf höchstens 500 sein"), ("1.5", "Eine ganze Zahl")):
         dialog.get_by_label("grams").fill(number)
-        press(dialog, "Mit diesen Werten ausführen")
         expect(dialog.get_by_text(problem).first).to_be_visible()
         assert english_texts(view) == []
     rig.screenshot(page, "german-form")
