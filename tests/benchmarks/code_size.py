@@ -33,7 +33,7 @@ LIMITS = {
     "cli, kitchen, toolsets, __init__": 431,
     "all": 39_604,
     "Python files": 256,
-    "Python tests": 51_094,
+    "Python tests": 51_097,
     "TypeScript": 12_029,
 }
 """Of each row, how many lines of code, files or lines there may be."""
