@@ -20,7 +20,7 @@ from ..core.state import kind_in
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import BranchRow, CallRow, ObjectRow
-from .graph_geometry import MARGIN, SMALL, even, in_rows, text_width
+from .graph_geometry import MARGIN, MARK, SMALL, even, in_rows, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -34,8 +34,6 @@ PAGES = (PAGE, 450, 1_200)
 """The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
-MARK = 16
-"""Pixels of an icon on a pill, with its gap."""
 FEWEST = 3
 """Calls of a fold at least."""
 HORIZON = 150
@@ -85,8 +83,7 @@ def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
 def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
     """Return a drawing with places, in rows of a page's width, with the names of the branches if
     it has several; or why there is none."""
-    branch_of = {row.id: row.branch for row in rows.objects}
-    branch_of |= {row.id: row.branch for row in rows.calls}
+    branch_of = _branch_of(rows)
     branches = [branch_of.get(node.row, "") if node.muted else "" for node in graph.nodes]
     named = rows.branches if any(branches) else ()
     headings = {"" if row.current else row.id: _heading(row) for row in named}
@@ -94,6 +91,19 @@ def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
         return in_rows(graph, page or PAGE, branches, headings) if graph.nodes else graph
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
+
+
+def _branch_of(rows: Rows) -> dict[str, str]:
+    """Return for each call and object, by id, the branch among whose rows it is drawn.
+
+    What a paused replay has not repeated yet stands where it will stand on the shown branch, ""."""
+    repeated = {row.repeats for row in rows.branches}
+    shown = {row.call for row in rows.calls if not row.branch}
+    branches = {
+        row.id: "" if row.branch in repeated and row.call not in shown else row.branch
+        for row in rows.calls
+    }
+    return branches | {row.id: branches.get(row.call, row.branch) for row in rows.objects}
 
 
 def _heading(row: BranchRow) -> GraphNode:
@@ -120,6 +130,8 @@ class _Table:
 
     users: Mapping[str, Sequence[str]]
     """The calls that take an object."""
+    branch_of: Mapping[str, str]
+    """The branch among whose rows a call is drawn."""
 
     def size(self, span: Sequence[str]) -> int:
         """Return about how many nodes and edges a call, or a fold, brings into the drawing."""
@@ -165,7 +177,7 @@ def _table(rows: Rows, until: int) -> _Table:
     for call_id, names in used.items():
         for key in names:
             users[key].append(call_id)
-    return _Table(calls, objects, maker, objects_by_call, used, users)
+    return _Table(calls, objects, maker, objects_by_call, used, users, _branch_of(rows))
 
 
 def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
@@ -195,7 +207,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     sources = [key for key in inputs if not table.maker[key]][:most]
     draw(table.objects[key] for key in sources)
     for last in left_out[-1:]:
-        branches = {row.branch for row in left_out}
+        branches = {table.branch_of[row.id] for row in left_out}
         names = ", ".join(row.name for row in rows.branches if row.id in branches)
         earlier = tn("%1 earlier call", "%1 earlier calls", len(left_out))
         label = earlier if "" in branches else t("not drawn: %1", visible_text(names, HEADING))
@@ -228,7 +240,7 @@ a fold goes into its first call, and what goes out was made by its last one."""
 
 def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
     """Return the calls and the folds that are drawn, in order."""
-    branch_of = {key: call.branch for key, call in table.calls.items()}
+    branch_of = table.branch_of
     first_calls = {branch_of[key]: key for key in reversed(table.calls)}
     # An edit says what a branch is about, and a failure is not hidden.
     marked = [key for key, call in table.calls.items() if call.edited or call.status == "failed"]
@@ -264,8 +276,8 @@ def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
 def _folded(table: _Table, calls: Sequence[str], kept: Collection[str]) -> list[_Span]:
     """Return calls, those that are not kept in folds where they are chains."""
     spans = list[_Span]()
-    by_branch = sorted(calls, key=lambda call: table.calls[call].branch)
-    runs = groupby(by_branch, lambda call: (table.calls[call].branch, call in kept))
+    by_branch = sorted(calls, key=lambda call: table.branch_of[call])
+    runs = groupby(by_branch, lambda call: (table.branch_of[call], call in kept))
     for (_, are_kept), run in runs:
         spans += ((call,) for call in run) if are_kept else _chains(table, [*run])
     return spans
