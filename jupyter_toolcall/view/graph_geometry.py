@@ -23,7 +23,7 @@ SMALL = 11
 """Pixels of the type of all texts but names and pills."""
 REFERENCE, MARK = 26, 16
 """Pixels of the height of a reference, and of an icon on a pill, with its gap."""
-GAP, UP, NAME = 22, "\N{UPWARDS ARROW}", 16
+GAP, UP, NAME = 22, "\N{UPWARDS ARROW}", 28
 """Pixels between columns, the mark of a reference to an object above, and characters of the name
 of a branch on it."""
 WEIGHTS = {"object": 4, "call": 8, "fold": 2, "reference": 4}

@@ -445,7 +445,7 @@ def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     script = Scripted([("ping", {"text": str(n)}) for n in range(14)] + ["Done."])
     session = Session(Toolbox(ping), script, scheme="flat", approve="all").tell("Go.")
     nodes = graph_row(all_rows(session.cursor, "")).nodes
-    assert len({node.y for node in nodes}) == 2
+    assert len({node.y for node in nodes}) == 3
     assert [*nodes] == sorted(nodes, key=lambda node: (node.y, node.x))
 
 

@@ -66,8 +66,10 @@ export class Graph {
   private readonly _emptyHint = h('p', 'tc-empty', icon('info'), t('No objects yet. The graph shows the inputs, and the objects that calls make.'));
   /** At the sides of a drawing that is wider than the canvas: what is out of sight there. */
   private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
+  private readonly _outside = [new BeyondButton('above', this._camera), new BeyondButton('below', this._camera)] as const;
   private readonly _canvas = h(
-    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._emptyHint
+    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, ...this._outside.map(({ element }) => element),
+    this._emptyHint
   );
   readonly element = h(
     'div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox,
@@ -499,7 +501,7 @@ export class Graph {
 
   /** Places what stands beside the part of the drawing that is in sight. */
   private _followCamera(): void {
-    for (const button of this._beyond) button.paint(this._drawing.spots);
+    for (const button of [...this._beyond, ...this._outside]) button.paint(this._drawing.spots);
     const [{ left, right, top, bottom }, { box }] = [this._camera.inSight(), this._drawing];
     const isCut = { above: top > box.top + EDGE, below: bottom < box.bottom - EDGE, left: left > box.left + EDGE, right: right < box.right - EDGE };
     for (const [side, isOut] of Object.entries(isCut)) this._svg.classList.toggle(`cut-${side}`, isOut);
