@@ -32,6 +32,8 @@ const [EMPTY, EDGE] = [64, 12];
 const NEAR = 30;
 /** The width of rows that the kernel draws unasked, the steps in which it follows that of the canvas, and the least, in pixels. */
 const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
+/** The width of a canvas, in pixels, below which objects are drawn by their names. */
+const NAMES = 420;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -154,7 +156,7 @@ export class Graph {
     const isLow = next.isPast || ((!narrow || this._nextCall !== undefined) && !this._camera.fits(extent, most, width));
     const isLimited = spots.length > 0 && !this._camera.isFitted && isLow;
     // At an earlier step there is room below the graph for what the call did.
-    const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._isCompact || !next.live);
+    const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._wantsNames || !next.live);
     const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
@@ -244,12 +246,17 @@ export class Graph {
     this._repaint();
   }
 
+  /** Whether objects are drawn by their names: in a narrow canvas there is no room for what is in them. */
+  private get _wantsNames(): boolean {
+    return this._isCompact || (this._width > 0 && this._width < NAMES);
+  }
+
   /** Asks the kernel for rows of the canvas's width, and for another part of a long session: an earlier one, or what the chosen row came from. */
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
     const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) : PAGE;
-    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._isCompact };
+    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._wantsNames };
     const asked = JSON.stringify(wanted);
     if (!next.live || asked === this._asked) return;
     this._asked = asked;
