@@ -30,11 +30,8 @@ export class BeyondButton {
     const sight = this._camera.inSight();
     const count = spots.filter(spot => IS_BEYOND[this._side](spot, sight)).length;
     const words = t(TEXTS[this._side], count);
-    const isNarrow = this._side === 'left' || this._side === 'right';
-    // At the left and the right its room stays.
-    this.element.classList.toggle('none', isNarrow && count === 0);
-    if (!isNarrow) this.element.hidden = count === 0;
-    this._text.textContent = isNarrow ? String(count) : words;
+    this.element.classList.toggle('none', count === 0);
+    this._text.textContent = this._side === 'left' || this._side === 'right' ? String(count) : words;
     for (const name of ['title', 'aria-label']) setChanged(this.element, name, words);
   }
 

@@ -70,7 +70,7 @@ export class Graph {
   private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
   private readonly _outside = [new BeyondButton('above', this._camera), new BeyondButton('below', this._camera)] as const;
   private readonly _canvas = h(
-    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, ...this._outside.map(({ element }) => element),
+    'div', 'tc-canvas', this._outside[0].element, this._beyond[0].element, this._svg, this._beyond[1].element, this._outside[1].element,
     this._emptyHint
   );
   readonly element = h(
@@ -159,6 +159,7 @@ export class Graph {
     const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._wantsNames || !next.live);
     const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
+    for (const { element } of this._outside) element.hidden = !this._camera.isTooTall();
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
     this._overview.element.hidden = !isPart || next.isPast || error !== '';
