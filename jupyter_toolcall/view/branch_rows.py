@@ -100,7 +100,8 @@ def branch_row(
     totals: BranchTotals,
 ) -> BranchRow:
     """Return the row of one of the branches that are listed; `side` is what is drawn pale of it."""
-    journal, recorded = cursor.context.journal, cursor.replay_queue.recorded_head
+    journal, queue = cursor.context.journal, cursor.replay_queue
+    recorded = queue.recorded_head if queue.remaining() is not None else ""
     state, left = state_at(journal, branch.head), parent_branch(journal, branch, listed)
     replayed = next((b.name for b in listed if branch.is_ancestor and b.head == recorded), "")
     return BranchRow(
@@ -114,6 +115,7 @@ def branch_row(
         calls=len(state.order),
         ms=totals.ms,
         text="" if branch.current else cut(state.reply_text, TEXT),
+        repeats=recorded if branch.current else "",
         **used(totals),
     )
 

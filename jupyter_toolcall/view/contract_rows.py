@@ -366,3 +366,5 @@ class BranchRow(Row):
     """Theirs; "" where it is not known."""
     text: str = ""
     """What the model said last; not on the branch that is shown."""
+    repeats: str = ""
+    """The branch, by id, of which a replay or a fork is paused on this one, which is shown."""

@@ -20,7 +20,7 @@ from ..core.state import kind_in
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import BranchRow, CallRow, ObjectRow
-from .graph_geometry import MARGIN, SMALL, even, in_rows, text_width
+from .graph_geometry import MARGIN, MARK, SMALL, even, in_rows, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow, NodeState
 from .graphviz_engine import LayoutError
 
@@ -28,23 +28,22 @@ MOST, ANCESTORS = 60, 30
 """Calls that are drawn, and how many of them are ancestors of what is selected."""
 LEAST = 7
 """Nodes and edges that a call counts for at least: calls with more leave room for fewer calls."""
-BOX, WIDEST, PILL, PAGE = (112, 84), 176, 26, 900
-"""Pixels: an object's box and its most width, the height of a pill, and the width of rows."""
+BOX, WIDEST, PILL, TALL_PILL, PAGE = (112, 84), 176, 26, 40, 900
+"""Pixels: an object's box and its most width, the height of a pill, and of one with arguments below
+its name, and the width of rows."""
 PAGES = (PAGE, 450, 1_200)
 """The widths of rows in a saved copy, which no kernel draws again: of usual, narrow, wide pages."""
 BOLD, MONO = 12, 11.5
 """Pixels of the type of an object's name, and of a pill."""
-MARK = 16
-"""Pixels of an icon on a pill, with its gap."""
 FEWEST = 3
 """Calls of a fold at least."""
 HORIZON = 150
 """The newest calls, that are drawn or folded; older ones are left out."""
 PACE = 10
 """Calls by which the window moves at once: fewer are drawn until there are so many more."""
-RESULT, TOOL, NAME, ARGUMENT, HEADING = 14, 32, 40, 24, 48
-"""Characters of a result and a tool's name on a pill, of an object's name, of an edge's label, of
-a branch's name."""
+RESULT, VALUES, TOOL, NAME, ARGUMENT, HEADING = 14, 20, 32, 40, 24, 48
+"""Characters of a result, of arguments and of a tool's name on a pill, of an object's name, of an
+edge's label, of a branch's name."""
 DASHED = ("waits", "approved", "running", "rejected", "interrupted", "unknown")
 """The states of calls whose lines are dashed."""
 
@@ -85,8 +84,7 @@ def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
 def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
     """Return a drawing with places, in rows of a page's width, with the names of the branches if
     it has several; or why there is none."""
-    branch_of = {row.id: row.branch for row in rows.objects}
-    branch_of |= {row.id: row.branch for row in rows.calls}
+    branch_of = _branch_of(rows)
     branches = [branch_of.get(node.row, "") if node.muted else "" for node in graph.nodes]
     named = rows.branches if any(branches) else ()
     headings = {"" if row.current else row.id: _heading(row) for row in named}
@@ -94,6 +92,19 @@ def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
         return in_rows(graph, page or PAGE, branches, headings) if graph.nodes else graph
     except LayoutError as error:
         return replace(graph, nodes=(), edges=(), error=error.args[0])
+
+
+def _branch_of(rows: Rows) -> dict[str, str]:
+    """Return for each call and object, by id, the branch among whose rows it is drawn.
+
+    What a paused replay has not repeated yet stands where it will stand on the shown branch, ""."""
+    repeated = {row.repeats for row in rows.branches}
+    shown = {row.call for row in rows.calls if not row.branch}
+    branches = {
+        row.id: "" if row.branch in repeated and row.call not in shown else row.branch
+        for row in rows.calls
+    }
+    return branches | {row.id: branches.get(row.call, row.branch) for row in rows.objects}
 
 
 def _heading(row: BranchRow) -> GraphNode:
@@ -120,6 +131,8 @@ class _Table:
 
     users: Mapping[str, Sequence[str]]
     """The calls that take an object."""
+    branch_of: Mapping[str, str]
+    """The branch among whose rows a call is drawn."""
 
     def size(self, span: Sequence[str]) -> int:
         """Return about how many nodes and edges a call, or a fold, brings into the drawing."""
@@ -150,7 +163,14 @@ def _table(rows: Rows, until: int) -> _Table:
     calls = {call.id: call for call in drawn_rows if not until or call.step <= until}
     # What is saved later than `until` is not saved there.
     saved = {use.object for call in calls.values() if call.saves for use in call.uses}
-    kept = (row for row in rows.objects if drawn_objects[row.id] == row.id)
+    branch_of = _branch_of(rows)
+    # What a replay saves as it goes on stands for the output.
+    ahead = {row.saved for row in rows.objects if row.branch and not branch_of[row.id]}
+    kept = (
+        row
+        for row in rows.objects
+        if drawn_objects[row.id] == row.id and not (row.role == "output" and row.name in ahead)
+    )
     later = {row.id for row in rows.objects if row.saved} - saved
     objects = {row.id: replace(row, saved="") if row.id in later else row for row in kept}
     maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
@@ -165,7 +185,7 @@ def _table(rows: Rows, until: int) -> _Table:
     for call_id, names in used.items():
         for key in names:
             users[key].append(call_id)
-    return _Table(calls, objects, maker, objects_by_call, used, users)
+    return _Table(calls, objects, maker, objects_by_call, used, users, branch_of)
 
 
 def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
@@ -195,7 +215,7 @@ def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) ->
     sources = [key for key in inputs if not table.maker[key]][:most]
     draw(table.objects[key] for key in sources)
     for last in left_out[-1:]:
-        branches = {row.branch for row in left_out}
+        branches = {table.branch_of[row.id] for row in left_out}
         names = ", ".join(row.name for row in rows.branches if row.id in branches)
         earlier = tn("%1 earlier call", "%1 earlier calls", len(left_out))
         label = earlier if "" in branches else t("not drawn: %1", visible_text(names, HEADING))
@@ -228,7 +248,7 @@ a fold goes into its first call, and what goes out was made by its last one."""
 
 def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
     """Return the calls and the folds that are drawn, in order."""
-    branch_of = {key: call.branch for key, call in table.calls.items()}
+    branch_of = table.branch_of
     first_calls = {branch_of[key]: key for key in reversed(table.calls)}
     # An edit says what a branch is about, and a failure is not hidden.
     marked = [key for key, call in table.calls.items() if call.edited or call.status == "failed"]
@@ -246,14 +266,20 @@ def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
     sizes = {call: table.size((call,)) for call in place}
     for count in range(len(branches) or 1, (len(shown.intersection(branches)) or 1) - 1, -1):
         inside = {*branches[:count]}
-        # Those of the branches that are not shown are the first in folds.
-        calls = sorted((c for c in place if branch_of[c] in inside), key=lambda c: not branch_of[c])
+        # Those of the branches that are not shown are the first in folds, branch by branch.
+        calls = sorted(
+            (call for call in place if branch_of[call] in inside),
+            key=lambda call: (not branch_of[call], branch_of[call]),
+        )
+        others = [branch for branch in map(branch_of.get, calls) if branch]
+        ends = [others.index(branch) for branch in dict.fromkeys(others)]
+        ends += range(len(others), len(calls), PACE)
         size, first = sum(sizes[call] for call in calls), 0
         # More of them by some at once: with each new call all others would move.
         while size > room and first < len(calls):
             size -= sum(sizes[call] for call in calls[first : first + PACE] if call not in kept)
             first += PACE
-        for older in range(first, len(calls), PACE):
+        for older in (end for end in ends if end >= first):
             spans = [*_folded(table, calls[:older], kept), *((call,) for call in calls[older:])]
             if sum(map(table.size, spans)) <= room:
                 return sorted(spans, key=lambda span: place[span[0]])
@@ -264,8 +290,8 @@ def _spans(table: _Table, selected: str, most: int) -> list[_Span]:
 def _folded(table: _Table, calls: Sequence[str], kept: Collection[str]) -> list[_Span]:
     """Return calls, those that are not kept in folds where they are chains."""
     spans = list[_Span]()
-    by_branch = sorted(calls, key=lambda call: table.calls[call].branch)
-    runs = groupby(by_branch, lambda call: (table.calls[call].branch, call in kept))
+    by_branch = sorted(calls, key=lambda call: table.branch_of[call])
+    runs = groupby(by_branch, lambda call: (table.branch_of[call], call in kept))
     for (_, are_kept), run in runs:
         spans += ((call,) for call in run) if are_kept else _chains(table, [*run])
     return spans
@@ -330,11 +356,31 @@ def _call_node(call: CallRow) -> GraphNode:
     state, stale, muted = _state(call.status), bool(call.outdated), bool(call.branch)
     if call.result and not call.object:
         label += f" = {short_numbers(printable(' '.join(call.result.split())), RESULT)}"
-    marks = (state != "ran") + call.edited + stale
-    width = even(text_width(label, MONO, mono=True) + 20 + MARK * marks)
-    return GraphNode(
-        "call", call.id, 0, 0, width, PILL, label, "", state, call.edited, stale, muted
-    )
+    values = visible_text(", ".join(_values(call)), VALUES)
+    looks = state, call.edited, stale, muted
+    return _as_pill(GraphNode("call", call.id, 0, 0, 0, 0, label, values, *looks))
+
+
+def _as_pill(node: GraphNode) -> GraphNode:
+    """Return the node of a call with the size of its texts and marks."""
+    marks = (node.state != "ran") + node.edited + node.stale
+    wide = max(text_width(node.label, MONO, mono=True), text_width(node.detail, SMALL))
+    height = TALL_PILL if node.detail else PILL
+    return replace(node, width=even(wide + 20 + MARK * marks), height=height)
+
+
+def _values(call: CallRow) -> Iterator[str]:
+    """Yield the texts, numbers and truths among the arguments that were asked for, in their order:
+    they tell two calls of a tool apart. Of an edit these are the ones that it changed."""
+    objects = {use.parameter.partition(".")[0] for use in call.uses}
+    asked = call.asked if call.edited and call.asked is not None else {}
+    for name, value in call.arguments.items():
+        if name in objects or name in call.filled or asked.get(name) == value:
+            continue
+        if isinstance(value, bool):
+            yield f"{name} {value}".lower()
+        elif isinstance(value, str | int | float):
+            yield short_numbers(" ".join(str(value).split()), VALUES)
 
 
 def _object_node(row: ObjectRow, maker: CallRow | None) -> GraphNode:
@@ -360,7 +406,10 @@ def _compact(graph: GraphRow) -> GraphRow:
         width = even(text_width(label, BOLD) + 16)
         return replace(node, width=width, height=PILL, label=label, detail="")
 
-    nodes = (node if node.kind == "call" else small(node) for node in graph.nodes)
+    nodes = (
+        _as_pill(replace(node, detail="")) if node.kind == "call" else small(node)
+        for node in graph.nodes
+    )
     return replace(graph, nodes=(*nodes,), compact=True)
 
 

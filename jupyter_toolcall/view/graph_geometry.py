@@ -21,9 +21,9 @@ LABEL, MARGIN, BELOW = 14, 12, 8
 """Pixels: the height of an edge's label, around a drawing, and below a heading."""
 SMALL = 11
 """Pixels of the type of all texts but names and pills."""
-REFERENCE = 26
-"""Pixels of the height of a reference."""
-GAP, UP, NAME = 22, "\N{UPWARDS ARROW}", 16
+REFERENCE, MARK = 26, 16
+"""Pixels of the height of a reference, and of an icon on a pill, with its gap."""
+GAP, UP, NAME = 22, "\N{UPWARDS ARROW}", 28
 """Pixels between columns, the mark of a reference to an object above, and characters of the name
 of a branch on it."""
 WEIGHTS = {"object": 4, "call": 8, "fold": 2, "reference": 4}
@@ -173,7 +173,9 @@ def _rows(
     for edge in graph.edges:
         uses[edge.head].append(edge)
         results[edge.tail].append(edge.head)
-    width_of = [node.width for node in graph.nodes]
+    # With room for the mark of a call that waits: as it ends, no row is broken elsewhere.
+    is_bare = [node.kind == "call" and node.state == "ran" for node in graph.nodes]
+    width_of = [n.width + MARK * more for n, more in zip(graph.nodes, is_bare, strict=True)]
     calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "fold")]
     elsewhere = {result for call in calls for result in results[call]}
     # A call that makes nothing stands with the call that made, or first took, what it takes.
@@ -295,10 +297,9 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
         yield _sized(f"{n}", graph.nodes[n].width, graph.nodes[n].height)
     tails = {edge.tail for edge in graph.edges}
     for n, edge in enumerate(graph.edges):
-        # What a call makes stays close to it. Calls that lead to no object do not bend lines, and
-        # what other branches have does not bend those of the shown one.
-        weight, head = WEIGHTS[graph.nodes[edge.tail].kind], f"{edge.head}"
-        weight = 1 if edge.head not in tails else min(weight, 2) if edge.muted else weight
+        # What a call makes stays close to it. Calls that lead to no object do not bend lines.
+        weight = WEIGHTS[graph.nodes[edge.tail].kind] if edge.head in tails else 1
+        head = f"{edge.head}"
         if edge.label:
             # A node on the edge. Graphviz's own labels would double all ranks, and its time.
             yield _sized(f"label{n}", text_width(edge.label, SMALL) + 6, LABEL)

@@ -35,7 +35,7 @@ class GraphNode(Row):
     label: Text = ""
     """`DataFrame#4`, `4 mean = 2327.5`, `calls 3-19`."""
     detail: Text = ""
-    """An object's second line."""
+    """The second line: of an object what it is, of a call its arguments without objects."""
     state: NodeState = "ran"
     """Of the call; of an object that of the call that makes it."""
     edited: bool = False

@@ -18,7 +18,7 @@ from typing import Final
 from ..core.text import printable, short_numbers, visible_text
 from .contract import Rows
 from .contract_rows import ObjectRow, Preview
-from .graph import BOLD, MONO, with_graph
+from .graph import BOLD, MONO, PAGES, with_graph
 from .graph_geometry import LABEL, SMALL, text_width
 from .graph_rows import GraphEdge, GraphNode, GraphRow
 from .previews import LINES, SIGNS
@@ -36,6 +36,8 @@ CONTENTS = 40_000
 """Bytes of what stands in boxes, in all: the newest objects have theirs."""
 LEAST_WIDTH, LETTER, TITLE = 640, 6.1, 22
 """Pixels: the picture's width, a letter of the lines below it, and the height of its title."""
+MANY = 20
+"""Calls from which on the rows are as wide as those of a wide page."""
 STACK = 3
 """Pixels between the two boxes of a fold."""
 ACROSS, DOWN = 48, 22
@@ -55,7 +57,9 @@ _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 
 def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
-    graph = with_graph(rows).graph[0]
+    # Many calls in narrow rows would be a picture of many rows.
+    pages = PAGES[-1:] if len(rows.calls) > MANY else PAGES[:1]
+    graph = with_graph(rows, pages).graph[0]
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
     # The title stands above the drawing, at negative heights.
@@ -164,7 +168,10 @@ def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:
     for number, mark in enumerate(marks):
         yield _icon(node, mark, left + 17 + 16 * number, 0, ink)
     room = node.width - 16 - 16 * len(marks)
-    yield _fitted(node, 8 * len(marks), 4, node.label, ink, MONO, room)
+    right = 8 * len(marks)
+    yield _fitted(node, right, -3 if node.detail else 4, node.label, ink, MONO, room)
+    if node.detail:
+        yield _fitted(node, right, 12, node.detail, MUTED, SMALL, room)
     if warning and not node.stale:
         yield _icon(node, "warning", -left - 2, up + 2, INK, warning)
 
@@ -227,8 +234,9 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
         at = f"translate({x - 17:g} {y - 18:g}) scale(1.4)"
         yield _strokes(glyph or SHAPES["glyphs"][name], at, ink, 1.3)
     else:
-        # Short texts are larger.
-        size = 11 if len(lines) < LINES and max(map(len, lines)) <= 14 else 9
+        # Short texts are larger; a table is as any other table is.
+        is_short = len(lines) < LINES and max(map(len, lines)) <= 14
+        size = 11 if is_short and not view.lines else 9
         top = y + size * (0.35 - 1.25 * (len(lines) - 1) / 2)
         for number, line in enumerate(lines):
             yield _text(x - ACROSS, top + 1.25 * size * number, line), _code(size, ink)

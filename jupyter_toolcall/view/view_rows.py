@@ -258,10 +258,7 @@ class ViewRows:
             row.id: repeats.id
             for side in self._sides
             for row in side.calls
-            if (repeats := coming.get(row.call)) is not None
-            and row.status == "succeeded"
-            and row.approval_digest == repeats.approval_digest != ""
-            and (row.object == row.id) == (repeats.object == repeats.id)
+            if (repeats := coming.get(row.call)) is not None and _is_same_run(row, repeats)
         }
 
     def _branch_row(self, branch: Branch) -> BranchRow:
@@ -289,6 +286,19 @@ class ViewRows:
         """Return the drawing of the calls that a person asked to see; it stays so from now on."""
         self.window = window
         return Rows(graph=(graph_row(self.store.rows(), *window),))
+
+
+def _is_same_run(row: CallRow, waiting: CallRow) -> bool:
+    """Return whether a call of another branch is what a call that waits would be."""
+    is_same = row.approval_digest == waiting.approval_digest != ""
+    match row.status:
+        case "succeeded":
+            return is_same and (row.object == row.id) == (waiting.object == waiting.id)
+        case "failed":
+            return is_same
+        case "rejected":
+            return row.arguments == waiting.arguments
+    return False
 
 
 def _continues_at_once(session: SessionRow) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 import sys
@@ -32,6 +33,7 @@ from jupyter_toolcall.view.graph import (
 from jupyter_toolcall.view.graph_geometry import text_width
 from jupyter_toolcall.view.graph_rows import GraphNode, GraphRow
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.benchmarks.workload import Bead
 from tests.branching import branching_session
 
 
@@ -443,7 +445,7 @@ def test_calls_without_objects_are_drawn_in_rows_as_they_are_read() -> None:
     script = Scripted([("ping", {"text": str(n)}) for n in range(14)] + ["Done."])
     session = Session(Toolbox(ping), script, scheme="flat", approve="all").tell("Go.")
     nodes = graph_row(all_rows(session.cursor, "")).nodes
-    assert len({node.y for node in nodes}) == 2
+    assert len({node.y for node in nodes}) == 3
     assert [*nodes] == sorted(nodes, key=lambda node: (node.y, node.x))
 
 
@@ -503,3 +505,22 @@ def test_an_emoji_of_several_characters_stays_one_and_hidden_joiners_do_not() ->
     family, heart = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u2764\ufe0f"
     assert printable(f"{family} {heart}") == f"{family} {heart}"
     assert printable("us\u200der\ufe0f") == "us\\u200der\\ufe0f"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_replay_that_changes_nothing_is_drawn_as_the_branch_that_it_repeats(seed: int) -> None:
+    rng = random.Random(seed)
+    script = [("Bead_next", {"Bead": f"Bead#{rng.randint(1, n)}"}) for n in range(1, 9)]
+    model = Scripted([*script, "Done."])
+    session = Session(Toolbox(Bead), model, scheme="flat", inputs={"bead": Bead(0)}, approve="all")
+    replay, head = session.tell("Go on.").replay("call_1"), ""
+
+    def heights(drawn: Session) -> dict[str, float]:
+        graph = graph_row(all_rows(drawn.cursor, ""))
+        return {"": graph.height} | {node.label: node.y for node in graph.nodes}
+
+    while replay.head != head:
+        assert heights(replay) == heights(session)
+        head = replay.head
+        replay.step()
+    assert len(replay.calls) == len(session.calls) == 8

@@ -109,7 +109,7 @@ export type TurnRow = Read<typeof TurnRow>;
 export const BranchRow = record({
   id: text, name: text, current: boolean.or(false), hidden: boolean.or(false), left: text.or(""), shares: text.or(""), calls: integer.or(0),
   differs: text.or(""), ran: integer.or(0), remembered: integer.or(0), ms: number.or(0), tokens: integer.or(0), cost: text.or(""),
-  text: text.or("")
+  text: text.or(""), repeats: text.or("")
 });
 export type BranchRow = Read<typeof BranchRow>;
 export const ChangeRow = record({

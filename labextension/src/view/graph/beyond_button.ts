@@ -1,33 +1,44 @@
-/** The button at a side of a wide graph: how many calls and objects are out of sight there, and the way to them. */
+/** The button at a side of a graph that is larger than its place: what is out of sight there, and the way to it. */
 import { h, setChanged } from '../dom';
 import { icon } from '../icons';
 import { t, tableText } from '../text';
 import type { Camera } from './camera';
-import type { Spot } from './drawing';
+import type { Box, Spot } from './drawing';
 
-/** The width of a button, as in the style sheet. */
+/** The width of a button at the left or the right, as in the style sheet. */
 export const BEYOND_BUTTON = 24;
-const TEXTS = { left: tableText('%1 more to the left'), right: tableText('%1 more to the right') } as const;
+const TEXTS = {
+  left: tableText('%1 more to the left'), right: tableText('%1 more to the right'), above: tableText('%1 more above'),
+  below: tableText('%1 more below')
+} as const;
+type Side = keyof typeof TEXTS;
+
+const IS_BEYOND: Readonly<Record<Side, (spot: Spot, sight: Box) => boolean>> = {
+  left: ({ x }, { left }) => x < left, right: ({ x }, { right }) => x > right, above: ({ y }, { top }) => y < top,
+  below: ({ y }, { bottom }) => y > bottom
+};
 
 export class BeyondButton {
-  private readonly _count = h('span', {});
+  private readonly _text = h('span', {});
   readonly element: HTMLElement;
 
-  constructor(private readonly _side: 'left' | 'right', private readonly _camera: Camera) {
-    this.element = h('button', { class: `tc-beyond ${this._side}`, key: this._side, onclick: () => this._show() }, icon('down'), this._count);
+  constructor(private readonly _side: Side, private readonly _camera: Camera) {
+    this.element = h('button', { class: `tc-beyond ${this._side}`, key: this._side, onclick: () => this._show() }, icon('down'), this._text);
   }
 
   paint(spots: readonly Spot[]): void {
-    const edge = this._camera.inSight()[this._side];
-    const count = spots.filter(({ x }) => (this._side === 'left' ? x < edge : x > edge)).length;
+    const sight = this._camera.inSight();
+    const count = spots.filter(spot => IS_BEYOND[this._side](spot, sight)).length;
+    const words = t(TEXTS[this._side], count);
     this.element.classList.toggle('none', count === 0);
-    this._count.textContent = String(count);
-    for (const name of ['title', 'aria-label']) setChanged(this.element, name, t(TEXTS[this._side], count));
+    this._text.textContent = this._side === 'left' || this._side === 'right' ? String(count) : words;
+    for (const name of ['title', 'aria-label']) setChanged(this.element, name, words);
   }
 
   /** Moves the graph by half of what is in sight. */
   private _show(): void {
-    const { top, bottom, [this._side]: edge } = this._camera.inSight();
-    this._camera.showPoint(edge, (top + bottom) / 2);
+    const { left, right, top, bottom } = this._camera.inSight();
+    const x = { left, right }[this._side as string] ?? (left + right) / 2;
+    this._camera.showPoint(x, { above: top, below: bottom }[this._side as string] ?? (top + bottom) / 2);
   }
 }

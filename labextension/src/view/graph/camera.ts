@@ -75,7 +75,7 @@ export class Camera {
     this._x = this._movedByPerson ? moved : this._boundedX(moved);
     const level = clamp(py, top, Math.max(top, this._height - low));
     const { top: first, bottom: last } = this._drawingSize.box;
-    if (!this._isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
+    if (!this.isTooTall()) this._y = this._movedByPerson && level === py ? this._y : this._centredY();
     // Nothing outside of the drawing is shown while a part of it is out of sight.
     else this._y = clamp(this._y + (middle && level !== py ? this._height / 2 : level) - py, this._height - last * this._scale, -first * this._scale);
     this._applyTransform();
@@ -86,7 +86,7 @@ export class Camera {
     this._x = this._boundedX(this._x + (before.x - x) * this._scale);
     this._y += (before.y - y) * this._scale;
     // Of a drawing that fits nothing goes out of sight.
-    if (!this._isTooTall()) this._y = this._centredY();
+    if (!this.isTooTall()) this._y = this._centredY();
     this._applyTransform();
   }
 
@@ -136,7 +136,7 @@ export class Camera {
     const isFar = at < this._width / 2 || isPast;
     if (isFar && fitting === null) this._x = Math.min(-box.left * this._scale, this._x + Math.max(0, this._width * AHEAD - at));
     // In a drawing that is shown for the first time, so is what stands around it.
-    this.reveal(newest, this._isTooTall() && top !== this._topOfTallDrawing);
+    this.reveal(newest, this.isTooTall() && top !== this._topOfTallDrawing);
   }
 
   /** Shows the whole drawing if it fits, else this part of it; not after the person moved it. */
@@ -150,7 +150,7 @@ export class Camera {
     if (!isWhole) this._x = clamp(this._x, -shown.left * this._scale, this._width - shown.right * this._scale);
     else this._x = Math.min(0, this._width - (whole.right - whole.left) * this._scale) - whole.left * this._scale;
     // Nothing outside of the drawing is shown while a part of it is out of sight.
-    this._y = this._isTooTall()
+    this._y = this.isTooTall()
       ? clamp(this._centredY(shown), this._height - whole.bottom * this._scale, -whole.top * this._scale)
       : this._centredY();
     this._applyTransform();
@@ -161,7 +161,7 @@ export class Camera {
     if (this._movedByPerson) return;
     const scale = this._scaleToShowAll(box);
     if (scale !== null) return this._show(box, scale);
-    if (!this._isTooTall(box)) this._y = this._centredY(box);
+    if (!this.isTooTall(box)) this._y = this._centredY(box);
     this._applyTransform();
   }
 
@@ -182,7 +182,7 @@ export class Camera {
     const { left, right, top, bottom } = this._drawingSize.box;
     const start = (middle: number, low: number, high: number, size: number): number => Math.max(low, Math.min(middle - size / 2, high - size));
     this._x = -start(x, left, right, this._width / this._scale) * this._scale;
-    this._y = this._isTooTall() ? -start(y, top, bottom, this._height / this._scale) * this._scale : this._centredY();
+    this._y = this.isTooTall() ? -start(y, top, bottom, this._height / this._scale) * this._scale : this._centredY();
     this._movedByPerson = true;
     this.isFitted = false;
     this._applyTransform();
@@ -223,12 +223,12 @@ export class Camera {
     // What fits stays in sight as a whole.
     const { left, right } = this._drawingSize.box;
     if ((right - left) * next <= this._width) this._x = -left * next;
-    if (!this._isTooTall()) this._y = this._centredY();
+    if (!this.isTooTall()) this._y = this._centredY();
     this._applyTransform();
   }
 
   /** Whether the drawing is taller than the canvas. */
-  private _isTooTall({ top, bottom } = this._drawingSize.box): boolean {
+  isTooTall({ top, bottom } = this._drawingSize.box): boolean {
     return (bottom - top) * this._scale > this._height + 1;
   }
 
@@ -270,7 +270,7 @@ export class Camera {
     this._scale = scale;
     this._x = Math.min(0, this._width - (box.right - box.left) * this._scale) - box.left * this._scale;
     // Moved only once: each move redraws everything visible.
-    if (!this._isTooTall(box)) this._y = this._centredY(box);
+    if (!this.isTooTall(box)) this._y = this._centredY(box);
     else if (this._topOfTallDrawing !== box.top * this._scale) this._y = -(this._topOfTallDrawing = box.top * this._scale);
     this._applyTransform();
   }

@@ -72,8 +72,10 @@ function pillParts({ node }: Spot): SVGElement[] {
   const icons = pillIcons(node);
   const left = BEFORE - node.width / 2;
   const x = left + MARK * icons.length;
-  const text = s('text', { class: 'tool', x, y: 4, 'data-room': node.width / 2 - x - GAP / 2 }, node.label);
-  return [...icons.map((name, index) => mark(name, left + MARK * index + 6, 0)), text];
+  const room = node.width / 2 - x - GAP / 2;
+  const line = (look: string, y: number, text: string): SVGElement => s('text', { class: look, x, y, 'data-room': room }, text);
+  const texts = node.detail ? [line('tool', -3, node.label), line('state', 12, node.detail)] : [line('tool', 4, node.label)];
+  return [...icons.map((name, index) => mark(name, left + MARK * index + 6, 0)), ...texts];
 }
 
 function parts(spot: Spot): SVGElement[] {

@@ -32,6 +32,8 @@ const [EMPTY, EDGE] = [64, 12];
 const NEAR = 30;
 /** The width of rows that the kernel draws unasked, the steps in which it follows that of the canvas, and the least, in pixels. */
 const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
+/** The width of a canvas, in pixels, below which objects are drawn by their names. */
+const NAMES = 420;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -66,8 +68,10 @@ export class Graph {
   private readonly _emptyHint = h('p', 'tc-empty', icon('info'), t('No objects yet. The graph shows the inputs, and the objects that calls make.'));
   /** At the sides of a drawing that is wider than the canvas: what is out of sight there. */
   private readonly _beyond = [new BeyondButton('left', this._camera), new BeyondButton('right', this._camera)] as const;
+  private readonly _outside = [new BeyondButton('above', this._camera), new BeyondButton('below', this._camera)] as const;
   private readonly _canvas = h(
-    'div', 'tc-canvas', this._beyond[0].element, this._svg, this._beyond[1].element, this._emptyHint
+    'div', 'tc-canvas', this._outside[0].element, this._beyond[0].element, this._svg, this._beyond[1].element, this._outside[1].element,
+    this._emptyHint
   );
   readonly element = h(
     'div', 'tc-graph', h('div', 'tc-lookup', this._search.element, this._overview.element), this._canvas, this._legendBox,
@@ -152,9 +156,10 @@ export class Graph {
     const isLow = next.isPast || ((!narrow || this._nextCall !== undefined) && !this._camera.fits(extent, most, width));
     const isLimited = spots.length > 0 && !this._camera.isFitted && isLow;
     // At an earlier step there is room below the graph for what the call did.
-    const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._isCompact || !next.live);
+    const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._wantsNames || !next.live);
     const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
     this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
+    for (const { element } of this._outside) element.hidden = !this._camera.isTooTall();
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
     this._overview.element.hidden = !isPart || next.isPast || error !== '';
@@ -242,12 +247,17 @@ export class Graph {
     this._repaint();
   }
 
+  /** Whether objects are drawn by their names: in a narrow canvas there is no room for what is in them. */
+  private get _wantsNames(): boolean {
+    return this._isCompact || (this._width > 0 && this._width < NAMES);
+  }
+
   /** Asks the kernel for rows of the canvas's width, and for another part of a long session: an earlier one, or what the chosen row came from. */
   private _askForPart(next: ViewState): void {
     const { graph } = next.model;
     const isWhole = graph.earlier === 0 && graph.until === 0 && graph.selected === '';
     const page = this._width ? Math.max(LEAST_PAGE, PAGE_STEP * Math.floor(this._width / PAGE_STEP)) : PAGE;
-    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._isCompact };
+    const wanted = { until: next.isPast && !isWhole ? Math.max(1, next.step) : 0, selected: isWhole ? '' : this._selectedOrigin(next), page, compact: this._wantsNames };
     const asked = JSON.stringify(wanted);
     if (!next.live || asked === this._asked) return;
     this._asked = asked;
@@ -499,7 +509,7 @@ export class Graph {
 
   /** Places what stands beside the part of the drawing that is in sight. */
   private _followCamera(): void {
-    for (const button of this._beyond) button.paint(this._drawing.spots);
+    for (const button of [...this._beyond, ...this._outside]) button.paint(this._drawing.spots);
     const [{ left, right, top, bottom }, { box }] = [this._camera.inSight(), this._drawing];
     const isCut = { above: top > box.top + EDGE, below: bottom < box.bottom - EDGE, left: left > box.left + EDGE, right: right < box.right - EDGE };
     for (const [side, isOut] of Object.entries(isCut)) this._svg.classList.toggle(`cut-${side}`, isOut);
