@@ -34,7 +34,7 @@ MOST_ANY = 20
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
-    "blake3": "tools/value_digests.py",
+    "blake3": "core/digests.py",
     "cloudpickle": "tools/worker_code.py",
     "distributed": "tools/dask_executor.py",
     "docstring_parser": "tools/python_tools.py",
