@@ -151,7 +151,7 @@ def _record(cursor: Cursor, opened: _OpenSession[Any], future: Future[Any]) -> b
     reply, meta = future.result()
     if reply is None or opened.request is None:
         return False
-    record_reply(cursor, reply, opened.request, **meta)
+    record_reply(cursor, reply, opened.request, meta)
     return True
 
 
