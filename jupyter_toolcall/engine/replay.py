@@ -442,9 +442,7 @@ def _replay_result(
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
         # A round of input that may have continued elsewhere keeps that mark.
-        marks = {
-            key: recorded_entry.meta[key] for key in {"may_have_run"} & recorded_entry.meta.keys()
-        }
+        marks = {key: m for key, m in recorded_entry.meta.items() if key == "may_have_run"}
         return _write_again(cursor, event, recorded_entry, **marks)
     # Its result is missing now. Nothing runs here: no approval allows a second run.
     return execute_step(cursor, step_of(call), state)
