@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.util import resolve_name
 from pathlib import Path
 from symtable import Function, SymbolTable, symtable
 
@@ -15,6 +16,7 @@ import pytest
 from tests.benchmarks.code_size import lines_of_code
 
 PACKAGE = Path(__file__).parent.parent / "jupyter_toolcall"
+MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 PACKAGES = (
     *("core", "tools", "schemes", "models", "storage", "sources", "rules", "engine"),
     *("compare", "view", "export", "session", "previews", "maps", "evaluation"),
@@ -31,10 +33,12 @@ LATE = {
 CORE = ("core", "engine", "session")
 MOST_ANY = 20
 """How often `Any` may stand in 1,000 lines of their code."""
+MOST_IN_FILE, MOST_IN_FUNCTION = 400, 40
+"""Lines of code in one file, and in one function."""
 HEAVY = {
     "anthropic": "models/anthropic.py",
     "anywidget": "jupyter/panel.py",
-    "blake3": "tools/value_digests.py",
+    "blake3": "core/digests.py",
     "cloudpickle": "tools/worker_code.py",
     "distributed": "tools/dask_executor.py",
     "docstring_parser": "tools/python_tools.py",
@@ -84,51 +88,45 @@ FILLERS_LEFT = {"evaluation": 1, "session": 2}
 public parameters, such as `bound` for programs that were written before `approval_digest`."""
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE).as_posix(), path
-
-
 @cache
 def imported(path: Path) -> frozenset[str]:
     """Return what a file imports, with those of ours as `.name` of the part that they are in."""
-    here = ("jupyter_toolcall", *path.relative_to(PACKAGE).parent.parts)
-    return frozenset(_imported(path, here))
+    package = ".".join(("jupyter_toolcall", *path.relative_to(PACKAGE).parent.parts))
+    return frozenset(map(top, _imported(path, package)))
 
 
-def _imported(path: Path, here: tuple[str, ...]) -> Iterator[str]:
+def _imported(path: Path, package: str) -> Iterator[str]:
+    """Yield the full names of what a file imports, also late: by a name, or `__package__` and a
+    part."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name.partition(".")[0] for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield (node.module or "").partition(".")[0]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_module":
-            yield from late(node.args[0], here)
-        elif isinstance(node, ast.ImportFrom):
-            base = (*here[: len(here) - node.level + 1], *(node.module or "").split("."))
-            parts = [part for part in base if part]
-            yield from ("." + (parts[1] if len(parts) > 1 else name.name) for name in node.names)
+        match node:
+            case ast.Import(names):
+                yield from (name.name for name in names)
+            case ast.ImportFrom(module, names, level):
+                home = resolve_name(f"{'.' * level}{module or ''}", package)
+                yield from (f"{home}.{name.name}" for name in names)
+            case ast.Call(ast.Name("import_module"), [ast.Constant(str(name)), *_]):
+                yield resolve_name(name, package)
+            case ast.Call(ast.Name("import_module"), [ast.JoinedStr([_, ast.Constant(str(part))])]):
+                yield f"{package}{part}"
 
 
-def late(named: ast.expr, here: tuple[str, ...]) -> Iterator[str]:
-    """Yield what `import_module` is given: a name, one of ours, or `__package__` and a part."""
-    match named:
-        case ast.Constant(str() as name) if name.startswith("."):
-            dots = len(name) - len(name.lstrip("."))
-            parts = (*here[: len(here) - dots + 1], *name.lstrip(".").split("."))
-            yield f".{parts[1]}"
-        case ast.Constant(str() as name):
-            yield name.partition(".")[0]
-        case ast.JoinedStr([ast.FormattedValue(), ast.Constant(str() as name)]):
-            yield f".{(*here, *name.lstrip('.').split('.'))[1]}"
+def top(name: str) -> str:
+    """Return the package of a full name; of one of ours `.` and the part."""
+    first, *parts = name.split(".")
+    return f".{parts[0]}" if first == "jupyter_toolcall" else first
 
 
 def imports_of(part: str) -> set[str]:
     """Return the packages, and the files at the top, that a package imports."""
-    paths = [path for name, path in modules() if part_of(name) == part]
-    assert paths, f"there is no {part}"
-    found = {name[1:] for path in paths for name in imported(path) if name.startswith(".")}
+    found = {name[1:] for path in files_of(part) for name in imported(path) if name[0] == "."}
     return {other for other in found - {part} if (part, other) not in LATE}
+
+
+def files_of(*parts: str) -> list[Path]:
+    paths = [path for name, path in MODULES.items() if part_of(name) in parts]
+    assert paths, f"there is no {parts}"
+    return paths
 
 
 def part_of(name: str) -> str:
@@ -160,7 +158,7 @@ def file_of(module: Path) -> Path | None:
 
 
 def test_there_are_these_packages_and_no_others() -> None:
-    assert {part_of(name) for name, _ in modules()} == {*PACKAGES, *TOP}
+    assert {part_of(name) for name in MODULES} == {*PACKAGES, *TOP}
 
 
 @pytest.mark.parametrize("part", PACKAGES)
@@ -177,7 +175,7 @@ def test_a_package_says_in_its_docstring_what_is_in_it_and_what_is_not(part: str
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
-    graph = {path: set(files_imported(path)) for _, path in modules()}
+    graph = {path: set(files_imported(path)) for path in MODULES.values()}
     assert sum(map(len, graph.values())) > len(graph)
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
@@ -187,29 +185,27 @@ def test_what_is_imported_late_counts_too() -> None:
     assert "jupyter" in imports_of("__init__")
 
 
-@pytest.mark.parametrize("part", sorted({part_of(name) for name, _ in modules()}))
+@pytest.mark.parametrize("part", sorted({part_of(name) for name in MODULES}))
 def test_teaching_is_imported_at_the_entry_points_alone(part: str) -> None:
     assert "teaching" not in imports_of(part) or part in ENTRY_POINTS
 
 
 @pytest.mark.parametrize("part", WITHOUT_TEACHING)
 def test_what_runs_and_shows_sessions_does_not_mention_teaching(part: str) -> None:
-    paths = [path for name, path in modules() if part_of(name) == part]
-    assert paths
-    for path in paths:
+    for path in files_of(part):
         assert TEACHING.findall(path.read_text()) == [], path
 
 
 @pytest.mark.parametrize("heavy", HOMES)
 def test_what_is_heavy_is_imported_by_its_homes_alone(heavy: str) -> None:
-    homes = {name for name, path in modules() if heavy in imported(path)}
+    homes = {name for name, path in MODULES.items() if heavy in imported(path)}
     assert homes <= HOMES[heavy]
     assert homes or heavy not in HEAVY
 
 
 def test_a_server_is_imported_only_when_a_session_is_served() -> None:
     server = PACKAGE / "jupyter" / "mcp_server.py"
-    assert [name for name, path in modules() if server in files_imported(path)] == []
+    assert [name for name, path in MODULES.items() if server in files_imported(path)] == []
 
 
 def function_names(table: SymbolTable) -> Iterator[str]:
@@ -222,14 +218,25 @@ def function_names(table: SymbolTable) -> Iterator[str]:
 
 @pytest.mark.parametrize("part", PACKAGES)
 def test_names_in_functions_say_what_they_hold(part: str) -> None:
-    paths = (path for name, path in modules() if part_of(name) == part)
-    tables = (symtable(path.read_text(encoding="utf-8"), str(path), "exec") for path in paths)
+    texts = {str(path): path.read_text(encoding="utf-8") for path in files_of(part)}
+    tables = (symtable(text, path, "exec") for path, text in texts.items())
     fillers = [name for table in tables for name in function_names(table) if name in FILLERS]
     assert len(fillers) <= FILLERS_LEFT.get(part, 0), sorted(fillers)
 
 
+def test_no_file_and_no_function_is_long() -> None:
+    for name, path in MODULES.items():
+        text = path.read_text(encoding="utf-8")
+        code = lines_of_code(text)
+        assert len(code) <= MOST_IN_FILE, name
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                size = len(code.intersection(range(node.lineno, (node.end_lineno or 0) + 1)))
+                assert size <= MOST_IN_FUNCTION, f"{name}: {node.name} has {size} lines of code"
+
+
 def test_few_types_of_the_core_are_any() -> None:
-    texts = [path.read_text(encoding="utf-8") for name, path in modules() if part_of(name) in CORE]
+    texts = [path.read_text(encoding="utf-8") for path in files_of(*CORE)]
     nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
     count = sum(isinstance(node, ast.Name) and node.id == "Any" for node in nodes)
-    assert count * 1_000 <= MOST_ANY * sum(map(lines_of_code, texts)), count
+    assert count * 1_000 <= MOST_ANY * sum(map(len, map(lines_of_code, texts))), count

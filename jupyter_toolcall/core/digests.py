@@ -8,8 +8,12 @@ from collections.abc import Callable
 from json import encoder
 from typing import Any
 
+from blake3 import blake3
+
 LENGTH = 32
 """Hex digits: 128 bits."""
+LONG = 1 << 17
+"""Bytes that are hashed by BLAKE3, in a fifth of the time of SHA-256."""
 
 
 def json_line(
@@ -47,6 +51,11 @@ encode = json_line()
 _canonical = json_line(sort_keys=True)
 readable_json = json_line(ensure_ascii=False)
 """Returns JSON-ready data as one line that is read: letters of any language as they are."""
+
+
+def hash_bytes(data: memoryview) -> bytes:
+    """Return the hash of bytes; of long ones that of BLAKE3."""
+    return (hashlib.sha256(data) if len(data) < LONG else blake3(data)).digest()
 
 
 def digest_text(tag: str, *texts: str) -> str:

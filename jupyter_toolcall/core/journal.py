@@ -54,7 +54,7 @@ class Journal:
         self.lock = threading.RLock()
         """Held while an entry is added, and from the check of an approval to the start by it: two
         threads must not both find it unused."""
-        self.secrets: Secrets | None = None
+        self.secrets = Secrets({})
         """The secrets that new entries must not hold; None where a file is only read."""
 
     def __reduce__(self) -> NoReturn:
@@ -116,10 +116,10 @@ class Journal:
         Raises UnknownEntry for a parent that this journal has not, and what a checking fold
         raises: then nothing is added.
         """
-        if self.secrets is not None and isinstance(event, Finished):
+        if isinstance(event, Finished):
             # The tool may have set an environment variable, and printed its value.
             self.secrets.refresh()
-        if self.secrets is not None and self.secrets.values:
+        if self.secrets.values:
             event, meta = hide_event_secrets(event, self.secrets), self.secrets.hide(meta or {})
         # Interrupts wait, so that memory, disk and cursor have the same entries.
         with Hold(firm=True), self.lock:
@@ -314,7 +314,7 @@ class Journal:
 
     def remember(self, value: object) -> str:
         """Store a text or a definition, with its secrets hidden; return its digest."""
-        value = value if self.secrets is None else self.secrets.hide(value)
+        value = self.secrets.hide(value)
         text_digest = digest("text", value)
         if text_digest not in self._texts:
             if self._write is not None:
@@ -328,8 +328,7 @@ class Journal:
         Raises UnknownEntry.
         """
         first_entry = self[entry_id].id
-        if self.secrets is not None:
-            label = replace(label, name=self.secrets.hide(label.name))
+        label = replace(label, name=self.secrets.hide(label.name))
         if self._labels.get(first_entry, Label()) == label:
             return
         if self._write is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from .call_record import CallRecord
 from .errors import UsageError
@@ -22,16 +23,20 @@ class Edge:
     parameter: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Graph:
     """The objects of a branch by name, and how they came from one another."""
 
     nodes: tuple[str, ...]
     edges: tuple[Edge, ...]
-    _parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
-    _children: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+
+    @cached_property
+    def _parents(self) -> Mapping[str, tuple[str, ...]]:
+        return _grouped((edge.target, edge.source) for edge in self.edges)
+
+    @cached_property
+    def _children(self) -> Mapping[str, tuple[str, ...]]:
+        return _grouped((edge.source, edge.target) for edge in self.edges)
 
     def checked_name(self, name: str) -> str:
         """Return a name that an object has. Raises UsageError, which suggests the nearest."""
@@ -52,14 +57,8 @@ class Graph:
 
 def lineage(state: State) -> Graph:
     """Return the graph of a state's objects."""
-    edges = tuple(edge for call in state.all_calls() for edge in _edges(call, state))
-    pairs = [(edge.source, edge.target) for edge in edges]
-    return Graph(
-        tuple(state.names),
-        edges,
-        _grouped((target, source) for source, target in pairs),
-        _grouped(pairs),
-    )
+    edges = (edge for call in state.all_calls() for edge in _edges(call, state))
+    return Graph(tuple(state.names), tuple(edges))
 
 
 def _edges(call: CallRecord, state: State) -> Iterable[Edge]:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from ..core.call_record import CallRecord
 from ..core.errors import CallError, NotYourTurn, UsageError
 from ..core.events import Failed, Finished, Outcome, Uses
+from ..core.state import step_of
 from ..schemes.messages import Reply
 from ..schemes.scheme import completed
 from ..tools.invoke import error_text
@@ -20,7 +21,7 @@ from .cursor import Cursor
 from .decisions import answer_outcome
 from .permission import has_approval, may_resume
 from .tool_results import variables_as_data
-from .turn import request_reply, run_now
+from .turn import execute_step, request_reply
 
 
 def tool_calls(cursor: Cursor) -> tuple[CallRecord, ...]:
@@ -57,7 +58,8 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
         if not (of_scheme and call.decided is None) and not has_approval(cursor, call, ready):
             cursor.decide(call.approval(ready.approval_digest), "program")
     cursor.supersede(call.id)
-    run_now(cursor, call.id)
+    state = cursor.state
+    execute_step(cursor, step_of(state.calls[call.id]), state)
 
 
 def tool_call_result(cursor: Cursor, call_id: str, result: object) -> CallRecord:

@@ -412,8 +412,6 @@ class SessionContext:
     max_turns: int | None = None
     value_reprs: Shows = reprs
     """Returns the representations of a value, for its preview."""
-    secrets: Secrets = field(default_factory=lambda: Secrets({}))
-    """The secrets of the environment, hidden in everything that is stored, shown or sent."""
     breaks: tuple[str, ...] = ()
     """Globs of tools whose calls always wait, whatever the policy and the person's rules say."""
     breakpoints: frozenset[str] = frozenset()
@@ -452,6 +450,11 @@ class SessionContext:
     ) -> CallOrigins:
         """Return where the arguments came from with which a call would run, or ran."""
         return self.origin_reader.origins(state, call, arguments, self.toolbox)
+
+    @property
+    def secrets(self) -> Secrets:
+        """The secrets of the environment, hidden in everything that is stored, shown or sent."""
+        return self.journal.secrets
 
     @property
     def hide(self) -> Hide:

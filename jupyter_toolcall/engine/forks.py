@@ -84,9 +84,7 @@ def _start(cursor: Cursor, at: str) -> str:
     return at if at in cursor.context.journal else entry_before_call(cursor, at)
 
 
-def edit_cursor(
-    cursor: Cursor, call_id: str, arguments: Mapping[str, object], reason: str = ""
-) -> Cursor:
+def edit_cursor(cursor: Cursor, call_id: str, arguments: Mapping[str, object]) -> Cursor:
     """Return a cursor whose first event is one new decision: the call with other arguments.
 
     `arguments` change those of the call; its other arguments stay. Raises CallError where they
@@ -96,7 +94,7 @@ def edit_cursor(
     call = replaying.state.call(call_id)
     has_arguments = recorded_call.started or recorded_call.edited
     before = recorded_call.arguments if has_arguments else replaying.arguments_to_run(call)
-    edited = edit_event(replaying, call, {**before, **arguments}, reason, recorded_call.tool)
+    edited = edit_event(replaying, call, {**before, **arguments}, "", recorded_call.tool)
     return decide_then_replay(replaying, edited)
 
 

@@ -22,7 +22,6 @@ from ..rules.approval_policy import Approve, approval_policy, may_fit_glob
 from ..rules.budget import Budget
 from ..schemes import NAMED, scheme_named
 from ..schemes.messages import Model
-from ..schemes.native import Native
 from ..schemes.scheme import Scheme
 from ..sources.table_sharing import Sharing, sharing_of
 from ..storage.file_system import replace_file
@@ -90,33 +89,14 @@ def open_session(
     _demand_options(toolbox, inputs, outputs, max_turns, budget)
     described = {key: _described(value) for key, value in inputs.items()}
     wanted_outputs = {key: _described(value) for key, value in outputs.items()}
-    # The types of its answers are this session's own.
-    box = toolbox.with_tools({})
-    box = _with_output_types(_with_input_types(box, described), wanted_outputs)
-    chosen = scheme_named(scheme)
-    if native and not isinstance(chosen, Native):
-        chosen = Native(chosen)
-    recorded = journal if isinstance(journal, Journal) else _new_journal(journal)
+    box = _with_types(toolbox, described, wanted_outputs)
+    recorded, chosen = _own_journal(journal), scheme_named(scheme, native)
     shared = sharing_of(box, sharing)
     values = SessionValues(recorded, box.kinds, box.answers, withhold=shared.withhold)
-    recorded.secrets = recorded.secrets or Secrets()
-    recorded.secrets.refresh()
-    checked_count(max_result, "max_result")
-    opened = Opened(
-        chosen.name,
-        tuple(_input(key, *pair, values, max_result) for key, pair in described.items()),
-        {key: _output(key, *pair, box) for key, pair in wanted_outputs.items()},
-        well_formed(checked_text(system, "system")),
-        instances=_instances(box, values),
-        max_result=max_result,
-    )
-    _no_clash(box, opened, chosen)
-    _can_be_called(box, opened)
     context = SessionContext(
         *(recorded, box, chosen, values, model_named(model), approval_policy(approve)),
         breaks=_breaks(breaks, box),
         max_turns=max_turns,
-        current_inputs=dict(opened.inputs),
         sharing=shared,
         executor=_executor(executor, box),
         jobs=checked_count(jobs),
@@ -125,7 +105,36 @@ def open_session(
     )
     if isinstance(journal, Path):
         values.value_store, context.unreliable_reason = value_store(), key_problem()
-    return context, _without_secrets(opened, context)
+    return context, _first_event(context, described, wanted_outputs, system, max_result)
+
+
+def _first_event(
+    context: SessionContext,
+    inputs: Mapping[str, Described],
+    outputs: Mapping[str, Described],
+    system: str,
+    max_result: int,
+) -> Opened:
+    """Return the first event, with its secrets hidden, and keep its inputs in the context.
+
+    Raises UsageError and DefinitionError where the tools do not go with it.
+    """
+    toolbox, values = context.toolbox, context.values
+    checked_count(max_result, "max_result")
+    opened = Opened(
+        context.scheme.name,
+        tuple(_input(key, *pair, values, max_result) for key, pair in inputs.items()),
+        {key: _output(key, *pair, toolbox) for key, pair in outputs.items()},
+        well_formed(checked_text(system, "system")),
+        instances=_instances(toolbox, values),
+        max_result=max_result,
+    )
+    _no_clash(toolbox, opened, context.scheme)
+    _can_be_called(toolbox, opened)
+    context.current_inputs = dict(opened.inputs)
+    hidden = hide_event_secrets(opened, context.secrets)
+    assert isinstance(hidden, Opened)
+    return hidden
 
 
 def _demand_options(
@@ -177,16 +186,6 @@ def _executor(executor: AnyExecutor | None, toolbox: Toolbox) -> Executor | None
             "@tool(executor=True)"
         )
     return chosen
-
-
-def _without_secrets(opened: Opened, context: SessionContext) -> Opened:
-    """Return the first event with its secrets hidden; give the context the journal's secrets."""
-    journal = context.journal
-    assert journal.secrets is not None
-    context.secrets = journal.secrets
-    hidden = hide_event_secrets(opened, context.secrets)
-    assert isinstance(hidden, Opened)
-    return hidden
 
 
 def reopen_session(
@@ -265,25 +264,22 @@ def _input(
     name: str, value: object, description: str, values: SessionValues, longest: int
 ) -> tuple[str, Made]:
     is_plain = is_plain_input(value, values.kinds)
-    assert values.journal.secrets is not None
     shown = shown_value(name, value, values.journal.secrets.hide, longest) if is_plain else ""
     return name, values.add_input(name, value, description, shown)
 
 
-def _with_input_types(toolbox: Toolbox, values: Mapping[str, Described]) -> Toolbox:
-    """Return the toolbox with the types of the inputs, so that calls name objects of them."""
-    inputs = {name: value for name, (value, _) in values.items()}
-    for name, value in inputs.items():
+def _with_types(
+    toolbox: Toolbox, inputs: Mapping[str, Described], outputs: Mapping[str, Described]
+) -> Toolbox:
+    """Return a copy of a toolbox with the types of inputs and outputs, so that calls name objects
+    of them. The types of its answers are the copy's own."""
+    for name, (value, _) in inputs.items():
         if raised := attempt(registered_kind, type(value), toolbox.kinds)[1]:
             raise UsageError(f"inputs: {name}: its class cannot be read: it raises {raised}")
-    types = [type(v) for v in inputs.values() if not is_plain_input(v, toolbox.kinds)]
-    return toolbox.with_types(dict.fromkeys(types))
-
-
-def _with_output_types(toolbox: Toolbox, outputs: Mapping[str, Described]) -> Toolbox:
-    """Return the toolbox with the types of the outputs, so that calls name objects of them."""
-    types = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
-    return toolbox.with_types(cls for cls in types if tools_make(cls, toolbox))
+    types = [type(v) for v, _ in inputs.values() if not is_plain_input(v, toolbox.kinds)]
+    box = toolbox.with_tools({}).with_types(dict.fromkeys(types))
+    wanted = dict.fromkeys(cls for kind, _ in outputs.values() for cls in classes_within(kind))
+    return box.with_types(cls for cls in wanted if tools_make(cls, box))
 
 
 def tools_make(cls: type, toolbox: Toolbox) -> bool:
@@ -422,15 +418,18 @@ def _saved_journal(path: Path) -> Journal:
     return journal
 
 
-def _new_journal(path: Path | None) -> Journal:
-    """Return an empty journal, in memory or written to a file as it grows.
+def _own_journal(source: Journal | Path | None) -> Journal:
+    """Return a session's journal, which hides the secrets of this environment.
 
-    Raises UsageError for a file that has a session.
+    A new one is in memory, or written to a file as it grows. Raises UsageError for a file that
+    has a session.
     """
-    if path is None:
-        return Journal()
-    is_empty = not path.exists() or path.stat().st_size == 0
-    journal = written_journal(path) if is_empty or is_written(path) else None
-    if journal is None or len(journal):
-        raise UsageError(f"{path} has a session already; Session.load continues it")
+    if isinstance(source, Path):
+        is_empty = not source.exists() or source.stat().st_size == 0
+        journal = written_journal(source) if is_empty or is_written(source) else None
+        if journal is None or len(journal):
+            raise UsageError(f"{source} has a session already; Session.load continues it")
+    else:
+        journal = Journal() if source is None else source
+    journal.secrets = Secrets()
     return journal

@@ -117,7 +117,7 @@ def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterabl
     """
     demand_model_turn(cursor)
     if isinstance(text, Reply):
-        return record_reply(cursor, text, cursor.request, at=cursor.context.clock())
+        return record_reply(cursor, text, cursor.request, {"at": cursor.context.clock()})
     text = checked_text(text or "", "the reply")
     tool_calls = tuple(_calls(cursor.state.turns, list(calls)))
     if not text.strip() and not tool_calls:
@@ -126,7 +126,8 @@ def record_person_reply(cursor: Cursor, text: str | Reply | None, calls: Iterabl
     if tool_calls and read(Reply(text), cursor.state, cursor.context.toolbox).calls:
         raise UsageError("the words hold calls already; write all calls there, or all as forms")
     reply = Reply(well_formed(text), tool_calls, "tools" if tool_calls else "end")
-    return record_reply(cursor, reply, cursor.request, at=cursor.context.clock(), by="person")
+    meta = {"at": cursor.context.clock(), "by": "person"}
+    return record_reply(cursor, reply, cursor.request, meta)
 
 
 def _calls(turn: int, calls: list[Pair]) -> Iterator[Call]:

@@ -16,7 +16,7 @@ from ..core.digests import digest
 from ..core.errors import CallError
 from ..core.events import Made, Producer, Uses
 from ..core.json_data import replaced_at
-from ..core.recorded_data import JsonDict, JsonObject, copied, replace
+from ..core.recorded_data import JsonObject, copied, replace
 from ..core.secrets import MissingSecret, Secrets
 from ..core.state import State
 from ..schemes.scheme import Scheme, completed
@@ -67,16 +67,16 @@ def prepare(
         for name in tool.reads
         if name in state.variables or name in initial
     }
+    completed_call = _CompletedCall(call, tool, asked, state, values, variables, secrets)
     if not state.plain:
-        return _prepare(call, tool, asked, state, values, variables, secrets, NO_DATA)
+        return completed_call.prepared(NO_DATA)
     named = named_data(tool, asked, state, values)
     for plain in named.readings[:-1]:
         with contextlib.suppress(CallError):
-            tried = replace(named, plain=plain)
-            return _prepare(call, tool, asked, state, values, variables, secrets, tried)
-    tried = replace(named, plain=named.readings[-1]) if named.objects else named
+            return completed_call.prepared(replace(named, plain=plain))
+    last = replace(named, plain=named.readings[-1]) if named.objects else named
     try:
-        return _prepare(call, tool, asked, state, values, variables, secrets, tried)
+        return completed_call.prepared(last)
     except CallError as error:
         raise named.explained(error) from None
 
@@ -91,88 +91,101 @@ def _demand_made(call: CallRecord, tool: Tool, state: State) -> None:
         raise CallError("; ".join(dict.fromkeys(messages.values())), messages)
 
 
-def _prepare(
-    call: CallRecord,
-    tool: Tool,
-    asked: Mapping[str, object],
-    state: State,
-    values: SessionValues,
-    variables: Mapping[str, object],
-    secrets: Secrets | None,
-    named: NamedData,
-) -> PreparedCall:
-    """Return a call that can run, with plain data in place of its names.
+@dataclass(frozen=True, slots=True)
+class _CompletedCall:
+    """A call whose arguments the scheme has completed, and what it is checked with."""
 
-    The arguments have markers in place of secrets, and so has the approval digest: an approval
-    holds where a secret is renewed. Only the inputs of the run have the values.
-    """
-    filled = _filled(call, tool, asked, variables, named)
-    arguments = named.with_names(filled, named.with_values(asked), asked) if named.plain else filled
-    inputs: ToolInputs | None = None
-    missing: MissingSecret | None = None
-    keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
-    if secrets is not None and (keys or state.marked or secrets.occur(arguments)):
-        arguments = secrets.hide(arguments)
-        try:
-            # The arguments and the variables are revealed each by its own keys, so that no marker
-            # that a model wrote gets a secret that only a variable holds.
-            read = {
-                name: secrets.reveal(value, state.marked.get(name) or ())
-                for name, value in variables.items()
-            }
-            filled = _filled(call, tool, secrets.reveal(asked, call.keys), read, named)
-            inputs = ToolInputs(filled, read, named.plain, named.uses)
-        except MissingSecret as error:
-            missing = error
+    call: CallRecord
+    tool: Tool
+    asked: JsonObject
+    """Its arguments, with the names of plain data."""
+    state: State
+    values: SessionValues
+    variables: JsonObject
+    secrets: Secrets | None
+
+    def prepared(self, named: NamedData) -> PreparedCall:
+        """Return the call as it can run, with plain data in place of its names.
+
+        The arguments have markers in place of secrets, and so has the approval digest: an approval
+        holds where a secret is renewed. Only the inputs of the run have the values.
+        """
+        call, tool, state, variables = self.call, self.tool, self.state, self.variables
+        filled = self._filled(self.asked, variables, named)
+        named_arguments = named.with_names(filled, self.asked)
+        arguments = named_arguments if self.secrets is None else self.secrets.hide(named_arguments)
+        inputs: ToolInputs | None = ToolInputs(filled, variables, named.plain, named.uses)
+        missing: MissingSecret | None = None
+        keys = call.asked_call.secrets or (call.decided is not None and call.decided.secrets)
+        if self.secrets is not None and (keys or state.marked or arguments is not named_arguments):
+            try:
+                inputs = self._revealed(self.secrets, named)
+            except MissingSecret as error:
+                inputs, missing = None, error
         if inputs == ToolInputs(arguments, variables):
             inputs = None
-    elif named.plain:
-        inputs = ToolInputs(filled, variables, named.plain, named.uses)
-    try:
-        _check(tool, arguments if inputs is None else inputs.arguments, state, values)
-    except CallError as error:
-        # A marker may not fit where the secret itself does.
-        raise error if missing is None else missing from None
-    uses: dict[str, Producer] = {**inputs.uses} if inputs else {}
+        try:
+            self._check(arguments if inputs is None else inputs.arguments)
+        except CallError as error:
+            # A marker may not fit where the secret itself does.
+            raise error if missing is None else missing from None
+        uses: dict[str, Producer] = {**inputs.uses} if inputs else {}
 
-    def note(path: Path, name: str) -> str:
-        ref = state.resolve(name)
-        uses[".".join(path)] = ref.producer
-        return ref.digest
+        def note(path: Path, name: str) -> str:
+            ref = state.resolve(name)
+            uses[".".join(path)] = ref.producer
+            return ref.digest
 
-    fitting = fits_in(state.objects, state.plain)
-    by_digest = replace_names(parameters_schema(tool), arguments, note, fitting)
-    previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
-    before = values.instance_digest(tool.instance, state) if tool.instance else ""
-    setters = {name: state.setters.get(name) or "" for name in variables}
-    shown = approval_digest(tool, by_digest, before, variables, values.withhold, bool(uses))
-    return PreparedCall(
-        *(tool, call.id, arguments, uses, shown, before, variables),
-        *(previous, setters, inputs, missing),
-    )
+        fitting = fits_in(state.objects, state.plain)
+        by_digest = replace_names(parameters_schema(tool), arguments, note, fitting)
+        previous = (state.instances.get(tool.instance) or "") if tool.instance else ""
+        before = self.values.instance_digest(tool.instance, state) if tool.instance else ""
+        setters = {name: state.setters.get(name) or "" for name in variables}
+        withhold = self.values.withhold
+        shown = approval_digest(tool, by_digest, before, variables, withhold, bool(uses))
+        return PreparedCall(
+            *(tool, call.id, arguments, uses, shown, before, variables),
+            *(previous, setters, inputs, missing),
+        )
 
+    def _revealed(self, secrets: Secrets, named: NamedData) -> ToolInputs:
+        """Return what the tool gets, with the values of secrets. Raises MissingSecret."""
+        # The arguments and the variables are revealed each by its own keys, so that no marker
+        # that a model wrote gets a secret that only a variable holds.
+        read = {
+            name: secrets.reveal(value, self.state.marked.get(name) or ())
+            for name, value in self.variables.items()
+        }
+        filled = self._filled(secrets.reveal(self.asked, self.call.keys), read, named)
+        return ToolInputs(filled, read, named.plain, named.uses)
 
-def _filled(
-    call: CallRecord,
-    tool: Tool,
-    asked: Mapping[str, object],
-    variables: Mapping[str, object],
-    named: NamedData,
-) -> JsonObject:
-    """Return the arguments with defaults filled in; a person's edit has all of them already."""
-    filled = named.with_values(asked) if named.plain else asked
-    if call.edited or tool.fill is unchanged:
-        return filled
-    return tool.fill(copied(filled), copied(variables))
+    def _filled(self, asked: JsonObject, variables: JsonObject, named: NamedData) -> JsonObject:
+        """Return the arguments with defaults filled in; a person's edit has all of them already."""
+        filled = named.with_values(asked)
+        if self.call.edited or self.tool.fill is unchanged:
+            return filled
+        return self.tool.fill(copied(filled), copied(variables))
 
+    def _check(self, arguments: JsonObject) -> None:
+        """Let the tool, and its own `check`, check the arguments. Raises CallError."""
+        tool, values = self.tool, self.values
+        tool.check(copied(arguments), self._fitting)
+        if tool.validator is None:
+            return
+        # It gets private copies, so that it cannot change what is recorded.
+        copies = ArgumentCopies(self.state, values)
+        checked = tool.check(private(copied(arguments))[0], copies.copy_of)
+        withhold = () if tool.sees_withheld else values.withhold
+        # Its error may quote a withheld value, as an error of the tool may.
+        is_hidden = bool(withhold) and any(
+            shared.recorded.withheld or holds_withheld(shared.copy, withhold) for shared in copies
+        )
+        hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
+        run_validator(tool.name, tool.validator, checked, hidden_text)
 
-def _check(
-    tool: Tool, arguments: Mapping[str, object], state: State, values: SessionValues
-) -> None:
-    """Let a tool, and its own `check`, check the arguments of a call. Raises CallError."""
-
-    def fitting(name: str, types: tuple[type, ...]) -> Any:
+    def _fitting(self, name: str, types: tuple[type, ...]) -> Any:
         """Return the value of an object by name, if it is of a type that fits."""
+        state, values = self.state, self.values
         ref = state.resolve(name)
         kinds = {values.kinds.get(cls) or kind_name(cls) for cls in types}
         if types and ref.kind not in kinds:
@@ -183,20 +196,6 @@ def _check(
             )
         # To check a call, a value that stays on a cluster is not fetched.
         return values.remote(ref) or values.value(ref)
-
-    tool.check(copied(arguments), fitting)
-    if tool.validator is None:
-        return
-    # It gets private copies, so that it cannot change what is recorded.
-    copies = ArgumentCopies(state, values)
-    checked = tool.check(private(copied(arguments))[0], copies.copy_of)
-    withhold = () if tool.sees_withheld else values.withhold
-    # Its error may quote a withheld value, as an error of the tool may.
-    is_hidden = bool(withhold) and any(
-        shared.recorded.withheld or holds_withheld(shared.copy, withhold) for shared in copies
-    )
-    hidden_text = (lambda error: cell_free_error(error, tool)) if is_hidden else None
-    run_validator(tool.name, tool.validator, checked, hidden_text)
 
 
 def approval_digest(
@@ -247,25 +246,22 @@ class NamedData:
         """What produced each value, by argument."""
         return {".".join(path): ref.producer for path, (_, ref) in self.objects.items()}
 
-    def with_values(self, arguments: Mapping[str, object]) -> JsonDict:
+    def with_values(self, arguments: JsonObject) -> JsonObject:
         """Return arguments with each value in place of its name."""
         for path, value in self.plain.items():
             arguments = replaced_at(arguments, path, value)
-        return dict(arguments)
+        return arguments
 
-    def with_names(
-        self,
-        filled: Mapping[str, object],
-        values: Mapping[str, object],
-        asked: Mapping[str, object],
-    ) -> Mapping[str, object]:
+    def with_names(self, filled: JsonObject, asked: JsonObject) -> JsonObject:
         """Return the arguments that the tool runs with, as the model asked for them: with names.
 
         Arguments:
             filled: the arguments with values and defaults.
-            values: the arguments with values, before defaults were filled in.
-            asked: the arguments with names. An argument that a default changed is not among them.
+            asked: the arguments with names. One that a default changed keeps its value.
         """
+        if not self.plain:
+            return filled
+        values = self.with_values(asked)
         arguments = dict.fromkeys(path[0] for path in self.plain if path[0] in filled)
         # NaN is not equal to itself.
         same = (n for n in arguments if filled[n] is values[n] or filled[n] == values[n])

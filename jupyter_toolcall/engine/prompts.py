@@ -36,10 +36,9 @@ def record_prompt(cursor: Cursor, text: str) -> None:
     """Record a prompt. Raises NotYourTurn while a call has no result."""
     if not checked_text(text, "the prompt").strip():
         raise UsageError("the prompt is empty; say what is to be done")
-    cursor.context.secrets.refresh()
     cursor.context.person_rules.end_run()
     continue_conversation(cursor)
-    cursor.write(Asked(well_formed(text)), at=cursor.context.clock())
+    cursor.write(prompt_event(cursor, text), at=cursor.context.clock())
     cursor.replay_queue, cursor.turns_before = ReplayQueue(), 0
 
 

@@ -254,10 +254,8 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
             # The request to the person is another one here.
             cursor.supersede(call_id)
             return execute_step(cursor, step_of(state.calls[call_id]), state)
-        case Started(call_id) as event:
-            return _replay_start(
-                cursor, recorded_entry, event, state.calls[call_id], recorded_state, state
-            )
+        case Started() as event:
+            return _replay_start(cursor, recorded_entry, event, recorded_state, state)
         case Finished(call_id, by="program", uses=uses) if not same_objects(
             uses, recorded_state, state
         ):
@@ -363,20 +361,16 @@ def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: Prepare
 
 
 def _replay_start(
-    cursor: Cursor,
-    recorded_entry: Entry,
-    event: Started,
-    call: CallRecord,
-    recorded_state: State,
-    state: State,
+    cursor: Cursor, recorded_entry: Entry, event: Started, recorded_state: State, state: State
 ) -> Entry | None:
     """Repeat the start of a call if it is allowed for the same reason; else run the call again.
 
     A call that never ended does not run: the person decides on it. A start that a policy allowed
     is decided by the current policy.
     """
+    call = state.calls[event.call_id]
     recorded = event.approval_digest or recorded_state.calls[call.id].approval_digest
-    entry = _start_as_recorded(cursor, recorded_entry, event, call, recorded, state)
+    entry = _start_as_recorded(cursor, recorded_entry, event, recorded, state)
     if entry is not None:
         return entry
     if event.approval_digest:
@@ -403,15 +397,11 @@ def _permission_to_start(cursor: Cursor, call: CallRecord, state: State) -> Perm
 
 
 def _start_as_recorded(
-    cursor: Cursor,
-    recorded_entry: Entry,
-    event: Started,
-    call: CallRecord,
-    recorded: str,
-    state: State,
+    cursor: Cursor, recorded_entry: Entry, event: Started, recorded: str, state: State
 ) -> Entry | None:
     """Repeat the start of a call whose recorded end is repeated too; None where it is not."""
     queue, by_policy = cursor.replay_queue, event.approval_digest != ""
+    call = state.calls[event.call_id]
     try:
         if by_policy and not isinstance(_permission_to_start(cursor, call, state), Run):
             return None
@@ -442,9 +432,7 @@ def _replay_result(
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
         # A round of input that may have continued elsewhere keeps that mark.
-        marks = {
-            key: recorded_entry.meta[key] for key in {"may_have_run"} & recorded_entry.meta.keys()
-        }
+        marks = {key: m for key, m in recorded_entry.meta.items() if key == "may_have_run"}
         return _write_again(cursor, event, recorded_entry, **marks)
     # Its result is missing now. Nothing runs here: no approval allows a second run.
     return execute_step(cursor, step_of(call), state)

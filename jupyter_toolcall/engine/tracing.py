@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from .cursor import SessionContext, SessionHooks
 from .session_values import PreparedCall
 
 SWITCH = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+ON = {"true", "1", "span_only", "span_and_event"}
+"""The values of the switch with which spans hold texts."""
 Note = Callable[[JsonObject], None]
 """Adds attributes to an open span; attributes that are None are left out."""
 
@@ -67,28 +69,17 @@ class Tracing(SessionHooks):
 
     def _content(self, name: str, value: object) -> Mapping[str, object]:
         """Return a text of a model or a tool as an attribute; {} unless the switch asks for it."""
-        is_captured = os.environ.get(SWITCH, "").lower() in (
-            "true",
-            "1",
-            "span_only",
-            "span_and_event",
-        )
+        is_captured = os.environ.get(SWITCH, "").lower() in ON
         return {name: encode(self.hide(value))} if is_captured else {}
 
 
-def _span(
-    operation: str, subject: str, attributes: Mapping[str, object]
-) -> AbstractContextManager[Note]:
-    """Keep a span open; what is raised in it is noted."""
-    return _open_span(sys.modules["opentelemetry.trace"], operation, subject, attributes)
-
-
 @contextmanager
-def _open_span(api: Any, operation: str, subject: str, attributes: JsonObject) -> Iterator[Note]:
-    tracer = api.get_tracer("jupyter_toolcall")
+def _span(operation: str, subject: str, attributes: Mapping[str, object]) -> Iterator[Note]:
+    """Keep a span open; what is raised in it is noted."""
+    api: Any = sys.modules["opentelemetry.trace"]
     kind = api.SpanKind.CLIENT if operation == "chat" else api.SpanKind.INTERNAL
     span_attributes = {"gen_ai.operation.name": operation, **_without_none(attributes)}
-    with tracer.start_as_current_span(
+    with api.get_tracer("jupyter_toolcall").start_as_current_span(
         f"{operation} {subject}", kind=kind, attributes=span_attributes, record_exception=False
     ) as open_span:
 

@@ -28,7 +28,7 @@ from ..core.interrupts import interruptible
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import call_run
 from ..core.recorded_data import JsonDict, JsonObject, replace
-from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step, step_of
+from ..core.state import AskModel, Clarify, Remind, ResumeCall, RunCall, State, Step
 from ..models.retrying import uncut_reply
 from ..schemes.messages import Reply, Request
 from ..schemes.requests import recorded_reply, with_secret_values
@@ -79,7 +79,7 @@ def ask_model(cursor: Cursor, state: State) -> Entry | None:
         return None
     request = cursor.request_in(state)
     reply, meta = timed_reply(cursor, request)
-    return None if reply is None else _record_reply(cursor, reply, request, state, meta)
+    return None if reply is None else record_reply(cursor, reply, request, meta)
 
 
 def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, JsonDict]:
@@ -118,15 +118,9 @@ def request_reply(cursor: Cursor, request: Request) -> Reply | None:
     return reply
 
 
-def record_reply(cursor: Cursor, reply: Reply, request: Request, **meta: object) -> Entry:
+def record_reply(cursor: Cursor, reply: Reply, request: Request, meta: JsonObject) -> Entry:
     """Record a reply to the request of this turn. Raises ModelError where it can't be."""
-    return _record_reply(cursor, reply, request, cursor.state, meta)
-
-
-def _record_reply(
-    cursor: Cursor, reply: Reply, request: Request, state: State, meta: JsonObject
-) -> Entry:
-    context = cursor.context
+    context, state = cursor.context, cursor.state
     try:
         offered = _new_definitions(cursor, request, state)
         read = context.scheme.read(reply, state, context.toolbox)
@@ -319,8 +313,7 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
 
 def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
     context = cursor.context
-    contexts = [hook.around_execution(ready) for hook in traced(context)]
-    with _hooked(contexts, while_running(cursor)) as note:
+    with around_execution(cursor, ready) as note, while_running(cursor):
         executor = context.executor_of(ready.tool)
         ran = execute_call(ready, state, context.values, context.clock, executor)
         note(ran.outcome)
@@ -346,8 +339,7 @@ Note = Callable[[Any], None]
 
 
 def around_execution(cursor: Cursor, ready: PreparedCall) -> AbstractContextManager[Note]:
-    """Return the contexts of the hooks around a call that runs together with others. They yield a
-    function that takes the outcome."""
+    """Return the contexts of the hooks around a call; they yield what takes its outcome."""
     return _hooked([hook.around_execution(ready) for hook in traced(cursor.context)])
 
 
@@ -360,34 +352,21 @@ def while_running(cursor: Cursor) -> Iterator[None]:
         yield
 
 
-def _hooked(
-    contexts: Sequence[AbstractContextManager[Note]],
-    inner: AbstractContextManager[None] | None = None,
-) -> AbstractContextManager[Note]:
+def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
     """Return the contexts of all hooks as one, which yields a function that takes the result.
 
     A session without hooks skips the contexts: most have none.
     """
-    return _entered(contexts, inner) if contexts else nullcontext(ignore)
+    return _entered(contexts) if contexts else nullcontext(ignore)
 
 
 @contextmanager
-def _entered(
-    contexts: Sequence[AbstractContextManager[Note]], inner: AbstractContextManager[None] | None
-) -> Iterator[Note]:
+def _entered(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
-        if inner is not None:
-            stack.enter_context(inner)
 
         def note_result(result: object) -> None:
             for note in notes:
                 note(result)
 
         yield note_result
-
-
-def run_now(cursor: Cursor, call_id: str) -> Entry | None:
-    """Run an approved call now, before or after its turn."""
-    state = cursor.state
-    return execute_step(cursor, step_of(state.calls[call_id]), state)

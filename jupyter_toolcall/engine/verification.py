@@ -77,9 +77,9 @@ def recorded_results_text(count: int) -> str:
     """Return the sentence on calls whose recorded results a verification used; "" for none."""
     if not count:
         return ""
-    results = "the result of 1 call" if count == 1 else f"the results of {count} calls"
-    were = "was" if count == 1 else "were"
-    return f"; {results} of MCP tools {were} taken as recorded, not verified"
+    results, were = ("result", "was") if count == 1 else ("results", "were")
+    calls = count_text(count, "call")
+    return f"; the {results} of {calls} of MCP tools {were} taken as recorded, not verified"
 
 
 def verify_cursor(cursor: Cursor) -> Verification:

@@ -329,8 +329,6 @@ def context_for_cell(
         name: Described(_output_type(name, kind, {**_input_types(inputs), **variables}, box), text)
         for name, kind, text in options.outputs
     }
-    # --system holds the prompt, or names a variable that does.
-    system = variables.get(options.system) if options.system.isidentifier() else None
     rules = rules_named(options.rules, folder) if options.rules else []
     scheme = _scheme(options.scheme, variables)
     context, opened = open_session(
@@ -340,11 +338,7 @@ def context_for_cell(
         native=options.native,
         inputs=inputs,
         outputs=outputs,
-        system=(
-            text_without_secrets("--system", options.system, system)
-            if isinstance(system, str)
-            else options.system
-        ),
+        system=_system_prompt(options.system, variables),
         approve=[*rules, options.approve],
         journal=journal,
         breaks=options.breaks,
@@ -358,6 +352,12 @@ def context_for_cell(
     return context, replace(
         opened, model=model_identity(context.model), server=server_digest(context.model)
     )
+
+
+def _system_prompt(text: str, variables: Variables) -> str:
+    """Return what --system holds: the prompt, or the name of a variable that holds it."""
+    held = variables.get(text) if text.isidentifier() else None
+    return text_without_secrets("--system", text, held) if isinstance(held, str) else text
 
 
 def _executor(name: str, variables: Variables) -> Executor | None:

@@ -5,8 +5,9 @@ Each is a message whose `type` is its name; TypeScript types of them are generat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
@@ -16,11 +17,12 @@ from ..core.events import Decision
 from ..core.interface_text import t
 from ..core.json_data import from_exact
 from ..core.rows import Json, Row
+from ..engine.cursor import Cursor
 from ..engine.decisions import check_answer, decide_all, decision_event, record_decisions
 from ..engine.forks import entry_before_reply
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
-from ..engine.person_model import Written
-from ..previews.rule_offers import offered_rule
+from ..engine.person_model import Written, check_person_call, demand_model_turn
+from ..previews.rule_offers import edited_rule, offered_rule
 from ..rules.person_rules import Change, Until
 from ..session.session import Session
 from ..tools.arguments import plain_arguments
@@ -40,6 +42,14 @@ UNCHANGED = t("The tool has not changed since the call failed. Change it and run
 WrittenCall = Annotated[Written, BeforeValidator(_exact_call)]
 
 
+@runtime_checkable
+class Applied(Protocol):
+    """A command that is applied to the session: it is recorded, and nothing runs yet."""
+
+    def apply(self, session: Session) -> Session:
+        """Return the session after the command."""
+
+
 class Hello(Message):
     """A panel is here, and wants everything."""
 
@@ -54,6 +64,10 @@ class ShownCall(Row):
 class Approve(Message, ShownCall):
     """Approve exactly this call; one whose outcome is unknown runs again."""
 
+    def apply(self, session: Session) -> Session:
+        _demand_open(session, self.call)
+        return session.decide(self.call, "approve", approval_digest=self.approval_digest)
+
 
 class AddRule(Message, ShownCall):
     """Approve exactly this call, and add the rule that was offered for it with this number."""
@@ -61,6 +75,17 @@ class AddRule(Message, ShownCall):
     number: int
     scope: Literal["session", "notebook", "computer"] = "session"
     until: Until = "run"
+
+    def apply(self, session: Session) -> Session:
+        _demand_open(session, self.call)
+        cursor, shown_digest = session.cursor, self.approval_digest
+        offer = offered_rule(cursor, self.call, self.number)
+        cursor.refresh()
+        approval = decision_event(cursor, self.call, "approve", approval_digest=shown_digest)
+        # If the rule cannot be kept, the click does nothing.
+        cursor.context.person_rules.add(offer, self.scope, self.until)
+        record_decisions(cursor, approval)
+        return session
 
 
 class ChangeRule(Message):
@@ -71,6 +96,11 @@ class ChangeRule(Message):
     name: str
     change: Change
 
+    def apply(self, session: Session) -> Session:
+        context = session.cursor.context
+        context.person_rules.carry_out(self.number, self.name, self.change, context.toolbox)
+        return session
+
 
 class EditRule(Message):
     """Tell what a rule would do as the person edits it, or with `save` change it so."""
@@ -80,11 +110,20 @@ class EditRule(Message):
     edit: RuleParts
     save: bool = False
 
+    def apply(self, session: Session) -> Session:
+        rule = edited_rule(session.cursor, self.number, self.name, self.edit).rule
+        rules = session.cursor.context.person_rules
+        rules.edit(self.number, rule, self.edit.scope, self.edit.until)
+        return session
+
 
 class ApproveAll(Message):
     """Approve exactly these calls, which wait now; where one has changed, none is approved."""
 
     calls: tuple[ShownCall, ...]
+
+    def apply(self, session: Session) -> Session:
+        return session.approve_all({shown.call: shown.approval_digest for shown in self.calls})
 
 
 class RejectAll(Message):
@@ -92,6 +131,11 @@ class RejectAll(Message):
 
     calls: tuple[ShownCall, ...]
     reason: str = ""
+
+    def apply(self, session: Session) -> Session:
+        calls = {shown.call: shown.approval_digest for shown in self.calls}
+        decide_all(session.cursor, calls, "reject", self.reason)
+        return session
 
 
 class ApproveAfterEdit(Message, ShownCall):
@@ -101,15 +145,27 @@ class ApproveAfterEdit(Message, ShownCall):
     arguments. A call that reaches others or may delete data still waits.
     """
 
+    def apply(self, session: Session) -> Session:
+        _demand_open(session, self.call)
+        session.decide(self.call, "approve", approval_digest=self.approval_digest)
+        session.cursor.replay_queue.approves_following = True
+        return session
+
 
 class KeepResult(Message, ShownCall):
     """Keep the recorded result of a call that may have run; with `rest` all that follow too."""
 
     rest: bool = False
 
+    def apply(self, session: Session) -> Session:
+        return session.keep_result(self.call, approval_digest=self.approval_digest, rest=self.rest)
+
 
 class BeginNew(Message):
     """Ask the last prompt again on a branch of its own, with nothing of what is recorded."""
+
+    def apply(self, session: Session) -> Session:
+        return session.begin_new()
 
 
 class Edit(Message, ShownCall):
@@ -127,12 +183,31 @@ class Edit(Message, ShownCall):
     tool: str = ""
     """Another tool to run, of which `arguments` are all; "" for the call's own."""
 
+    def apply(self, session: Session) -> Session:
+        shown, arguments = edited_arguments(session, self)
+        # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
+        record = session.state.call(self.call)
+        is_same = digest("arguments", arguments) == digest("arguments", dict(shown))
+        changes = not is_same or self.tool not in ("", record.tool)
+        runs = self.call in session.state.open or record.status == "failed"
+        decision: Decision | None = "edit" if changes else "approve" if runs else None
+        parts = {"arguments": arguments, "reason": self.reason, "tool": self.tool or record.tool}
+        return _decided(session, self, decision, **(parts if changes else {}))
+
 
 class Retry(Message, ShownCall):
     """Run a call that failed again, with its tool as it is now; one whose tool is the same as then
     only if `unchanged`."""
 
     unchanged: bool = False
+
+    def apply(self, session: Session) -> Session:
+        record = session.state.call(self.call)
+        code = recorded_tool_code(record, session.journal)
+        is_same = code is not None and not changed_tool_parts(session.toolbox[record.tool], code)
+        if is_same and not self.unchanged:
+            raise errors.UsageError(UNCHANGED)
+        return _decided(session, self, "approve")
 
 
 class TryEdit(Message, ShownCall):
@@ -148,12 +223,19 @@ class Reject(Message, ShownCall):
 
     reason: str = ""
 
+    def apply(self, session: Session) -> Session:
+        return _decided(session, self, "reject", reason=self.reason)
+
 
 class Answer(Message, ShownCall):
     """Give the result oneself: JSON, text, or the name of an object."""
 
     result: Json
     reason: str = ""
+
+    def apply(self, session: Session) -> Session:
+        check_answer(session.cursor, self.call, self.result)
+        return _decided(session, self, "answer", result=self.result, reason=self.reason)
 
 
 class Draft(Message):
@@ -174,6 +256,9 @@ class Say(Message):
 
     text: str = ""
     calls: tuple[WrittenCall, ...] = ()
+
+    def apply(self, session: Session) -> Session:
+        return session.reply(self.text, *((call.tool, call.arguments) for call in self.calls))
 
 
 class AddBudget(Message):
@@ -201,11 +286,17 @@ class Replay(Message):
 
     call: str
 
+    def apply(self, session: Session) -> Session:
+        return session.replay(self.call)
+
 
 class Fork(Message):
     """Start a branch at a call."""
 
     call: str
+
+    def apply(self, session: Session) -> Session:
+        return session.fork(self.call)
 
 
 class Undo(Message):
@@ -213,17 +304,32 @@ class Undo(Message):
 
     call: str
 
+    def apply(self, session: Session) -> Session:
+        call, cursor = session.state.call(self.call), session.cursor
+        if not call.decision_entry:
+            raise errors.UsageError(f"nobody decided on call {self.call}")
+        # A rule that decided would do so again.
+        if call.decided is not None:
+            cursor.context.person_rules.pause(call.decided.rule)
+        return session.fork(cursor.context.journal[call.decision_entry].parent)
+
 
 class Ask(Message):
     """Ask the model again in place of the reply of a turn, on a branch of its own."""
 
     turn: int
 
+    def apply(self, session: Session) -> Session:
+        return session.fork(entry_before_reply(session.cursor, self.turn))
+
 
 class Checkout(Message):
     """Show a branch, and continue there."""
 
     branch: str
+
+    def apply(self, session: Session) -> Session:
+        return session.at(session.cursor).checkout(self.branch)
 
 
 class NameBranch(Message):
@@ -232,12 +338,19 @@ class NameBranch(Message):
     branch: str
     name: str
 
+    def apply(self, session: Session) -> Session:
+        return session.name_branch(self.name, _head(session, self.branch))
+
 
 class HideBranch(Message):
     """Take a branch out of view, or with `hidden` false back into it. Nothing is deleted."""
 
     branch: str
     hidden: bool = True
+
+    def apply(self, session: Session) -> Session:
+        head = _head(session, self.branch)
+        return session.hide_branch(head) if self.hidden else session.show_branch(head)
 
 
 class Compare(Message):
@@ -256,6 +369,10 @@ class Break(Message):
 
     tool: str
     on: bool = True
+
+    def apply(self, session: Session) -> Session:
+        session.cursor.context.set_breakpoint(self.tool, self.on)
+        return session
 
 
 class ShowRequest(Message):
@@ -305,12 +422,15 @@ class DrawGraph(Message):
 Look = (
     Compare | DrawGraph | ShowObject | ShowDifference | ShowRequest | OfferRules | EditRule | Export
 )
-"""The commands that ask to see something, and change nothing."""
+"""The commands that ask to see something, and change nothing; `EditRule` unless it saves."""
+Setting = Break | ChangeRule | EditRule | NameBranch | HideBranch
+"""The commands that change rules, breakpoints and labels of branches, and no call."""
+Move = Replay | Fork | Undo | Checkout
+"""The commands after which the session stands elsewhere, and waits."""
 Command = (
     (Approve | AddRule | ApproveAll | ApproveAfterEdit | RejectAll)
-    | (KeepResult | Edit | Retry | Reject | Answer | Draft | Say | ChangeRule | AddBudget)
-    | (Hello | BeginNew | Step | Run | Stop | Replay | Fork | Undo | Ask | Break | TryEdit)
-    | (Checkout | NameBranch | HideBranch | Look)
+    | (KeepResult | Edit | Retry | Reject | Answer | Draft | Say | AddBudget)
+    | (Hello | BeginNew | Step | Run | Stop | Ask | TryEdit | Setting | Move | Look)
 )
 
 
@@ -340,68 +460,9 @@ def apply_command(session: Session, command: Command) -> Session:
 
     Raises what `decide`, `reply`, `edit`, `fork`, `replay` and `name_branch` raise.
     """
-    match command:
-        case Approve(call, shown_digest):
-            _demand_open(session, call)
-            return session.decide(call, "approve", approval_digest=shown_digest)
-        case AddRule():
-            _demand_open(session, command.call)
-            offer = offered_rule(session.cursor, command.call, command.number)
-            session.cursor.refresh()
-            approval = decision_event(
-                session.cursor, command.call, "approve", approval_digest=command.approval_digest
-            )
-            # If the rule cannot be kept, the click does nothing.
-            session.cursor.context.person_rules.add(offer, command.scope, command.until)
-            record_decisions(session.cursor, approval)
-            return session
-        case RejectAll(calls, reason):
-            decide_all(session.cursor, {c.call: c.approval_digest for c in calls}, "reject", reason)
-            return session
-        case ApproveAfterEdit(call, shown_digest):
-            _demand_open(session, call)
-            session.decide(call, "approve", approval_digest=shown_digest)
-            session.cursor.replay_queue.approves_following = True
-            return session
-        case ApproveAll(calls):
-            return session.approve_all({shown.call: shown.approval_digest for shown in calls})
-        case KeepResult(call, shown_digest, following):
-            return session.keep_result(call, approval_digest=shown_digest, rest=following)
-        case BeginNew():
-            return session.begin_new()
-        case Edit():
-            return _edited(session, command)
-        case Retry(call, shown_digest, unchanged):
-            record, context = session.state.call(call), session.cursor.context
-            code = recorded_tool_code(record, context.journal)
-            if not (
-                unchanged or code is None or changed_tool_parts(session.toolbox[record.tool], code)
-            ):
-                raise errors.UsageError(UNCHANGED)
-            return _decided(session, call, shown_digest, "approve")
-        case Reject(call, shown_digest, reason):
-            return _decided(session, call, shown_digest, "reject", reason=reason)
-        case Answer(call, shown_digest, result, reason):
-            check_answer(session.cursor, call, result)
-            return _decided(session, call, shown_digest, "answer", result=result, reason=reason)
-        case Replay(call):
-            return session.replay(call)
-        case Fork(place):
-            return session.fork(place)
-        case Checkout(place):
-            return session.at(session.cursor).checkout(place)
-        case Undo(call):
-            return _undone(session, call)
-        case Ask(turn):
-            return session.fork(entry_before_reply(session.cursor, turn))
-        case NameBranch(branch, name):
-            return session.name_branch(name, _head(session, branch))
-        case HideBranch(branch, hidden):
-            head = _head(session, branch)
-            return session.hide_branch(head) if hidden else session.show_branch(head)
-        case Say(text, calls):
-            return session.reply(text, *((call.tool, call.arguments) for call in calls))
-    raise errors.UsageError(f"{command.type!r} is for the one who runs the session")
+    if not isinstance(command, Applied):
+        raise errors.UsageError(f"{command.type!r} is for the one who runs the session")
+    return command.apply(session)
 
 
 def _head(session: Session, branch: str) -> str:
@@ -432,47 +493,58 @@ def edited_arguments(
     return shown, plain_arguments(kept)
 
 
-def _edited(session: Session, edit: Edit) -> Session:
-    """Run a call with the arguments that a person changed; an edit of nothing is an approval.
-
-    Of a call that failed it runs the tool as it is now.
-    """
-    shown, arguments = edited_arguments(session, edit)
-    # Equal in Python are 1, 1.0 and True too; a digest tells them apart.
-    record = session.state.call(edit.call)
-    is_same = digest("arguments", arguments) == digest("arguments", dict(shown))
-    changes = not is_same or edit.tool not in ("", record.tool)
-    runs = edit.call in session.state.open or record.status == "failed"
-    decision: Decision | None = "edit" if changes else "approve" if runs else None
-    parts = {"arguments": arguments, "reason": edit.reason, "tool": edit.tool or record.tool}
-    options: dict[str, Any] = parts if changes else {}
-    return _decided(session, edit.call, edit.approval_digest, decision, **options)
-
-
 def _decided(
-    session: Session, call_id: str, shown_digest: str, decision: Decision | None, **options: Any
+    session: Session, shown: ShownCall, decision: Decision | None, **options: Any
 ) -> Session:
     """Decide on a call as it was shown; on one that has its result, on another branch.
 
     Without a decision such a call stays as it is. Raises NotYourTurn where it was shown otherwise.
     """
-    if decision is not None and call_id in session.state.open:
-        return session.decide(call_id, decision, approval_digest=shown_digest, **options)
-    call = session.state.call(call_id)
-    if shown_digest != call.approval_digest:
+    if decision is not None and shown.call in session.state.open:
+        digest = shown.approval_digest
+        return session.decide(shown.call, decision, approval_digest=digest, **options)
+    call = session.state.call(shown.call)
+    if shown.approval_digest != call.approval_digest:
         raise errors.NotYourTurn(
             f"call {call.id} is {call.status} by now; look at it and decide again"
         )
-    return session if decision is None else session.decide_anew(call_id, decision, **options)
+    return session if decision is None else session.decide_anew(call.id, decision, **options)
 
 
-def _undone(session: Session, call_id: str) -> Session:
-    """Return a session that stands before the decision on a call. A rule that took it is paused,
-    or it would take it again. Raises UsageError where nobody decided on the call.
-    """
-    call, cursor = session.state.call(call_id), session.cursor
-    if not call.decision_entry:
-        raise errors.UsageError(f"nobody decided on call {call_id}")
-    if call.decided is not None:
-        cursor.context.person_rules.pause(call.decided.rule)
-    return session.fork(cursor.context.journal[call.decision_entry].parent)
+# -- what a person writes in the model's place ---------------------------------------------------
+
+
+@dataclass
+class WrittenReply:
+    """The calls that a person has written so far for the reply that is due at an entry."""
+
+    head: str = ""
+    _calls: tuple[Written, ...] = ()
+
+    def calls(self, head: str) -> tuple[Written, ...]:
+        """Return the calls, if it is still the reply at this entry that is due."""
+        return self._calls if head == self.head else ()
+
+    def keep(self, cursor: Cursor, draft: Draft) -> tuple[Written, ...]:
+        """Keep and return calls that could run. Raises what is wrong with one."""
+        earlier, calls = self.calls(cursor.head), self.revealed(cursor, draft.calls)
+        demand_model_turn(cursor)
+        for call in calls if not draft.anyway else ():
+            if call not in earlier:
+                check_person_call(cursor, call.tool, call.arguments)
+        self.head, self._calls = cursor.head, calls
+        return calls
+
+    def revealed(self, cursor: Cursor, calls: Sequence[Written]) -> tuple[Written, ...]:
+        """Return calls as the person wrote them: a panel has markers in place of secrets."""
+        hide, revealed = cursor.context.hide, []
+        for call in calls:
+            earlier = [c.arguments for c in self.calls(cursor.head) if c.tool == call.tool]
+            arguments = {
+                name: next(
+                    (a[name] for a in earlier if name in a and hide(a[name]) == value), value
+                )
+                for name, value in call.arguments.items()
+            }
+            revealed.append(Written(call.tool, arguments))
+        return tuple(revealed)

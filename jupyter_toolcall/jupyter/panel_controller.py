@@ -13,36 +13,30 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Literal
 
 from ..core import errors
 from ..core.branches import unchanged_summary
-from ..core.events import Outcome
 from ..core.interface_text import InterfaceText, joined, on_wire, t
 from ..core.interrupts import attempt
 from ..core.secrets import MissingSecret
 from ..core.state import AskModel, AskPerson, RunCall
 from ..core.text import count_text
 from ..engine import person_model as replying
-from ..engine.cursor import Cursor, SessionHooks
+from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
-from ..engine.person_model import Phase, Written
+from ..engine.person_model import Phase
 from ..engine.replay import advance, last_step_text, next_step_text
-from ..engine.session_values import PreparedCall
 from ..models.named import Person
 from ..previews.call_previews import CallPreviews, Draft
-from ..previews.rule_offers import edited_rule
-from ..schemes.messages import Reply
 from ..session.session import Session
-from ..tools.running_tool import showing_progress
 from ..view.contract import Notice, Refused, Rows
 from ..view.view_rows import position
 from . import panel_commands as commands
 from .extensions import PanelExtension
 from .panel_commands import apply_command, parse_command
 from .panel_updates import PanelUpdates, session_row
-from .update_rate import UpdateRate
+from .update_rate import PublishesExecution, UpdateRate
 
 PROGRESS = 200
 """Characters of what a running tool says of its progress."""
@@ -57,32 +51,6 @@ Pause = Literal["", "done", "decision", "held", "step", "reply", "model"]
 """What a session needs before its next step: "" nothing; "done": it needs nothing any more; a
 decision; what a hook waits for; a click on Step; a reply of the person who plays the model;
 "model": the model did not reply."""
-
-
-@dataclass(frozen=True)
-class PublishesExecution(SessionHooks):
-    """Publishes that calls run, before their tools do, and lets late updates be sent meanwhile."""
-
-    publish_running: Callable[[], None]
-    rate: UpdateRate
-    show_progress: Callable[[str, str], None]
-
-    @contextlib.contextmanager
-    def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
-        with self.rate.steady(), super().around_request(model) as note:
-            yield note
-
-    @contextlib.contextmanager
-    def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
-        showing = showing_progress(partial(self.show_progress, call.call_id))
-        with showing, super().around_execution(call) as note:
-            yield note
-
-    @contextlib.contextmanager
-    def while_running(self) -> Iterator[None]:
-        self.publish_running()
-        with self.rate.steady():
-            yield
 
 
 @dataclass
@@ -125,8 +93,8 @@ class PanelController:
     previews: CallPreviews = field(init=False)
     _paused: bool = False
     """Whether the next step waits for Step or Run: after a fork, before a replay or a call."""
-    _draft: tuple[str, tuple[Written, ...]] = ("", ())
-    """The calls that the person has written in the model's place, and at which entry."""
+    _written: commands.WrittenReply = field(default_factory=commands.WrittenReply)
+    """What the person has written in the model's place."""
     _recorded_head: str = ""
     """The last entry of the branch that is replayed, or forked; "" where neither goes on."""
     _recorded_count: int = 0
@@ -283,19 +251,16 @@ class PanelController:
 
     def _publish_pause(self, pause: Pause) -> None:
         transient, cursor = self._repeated(), self.session.cursor
-        hook = cursor.holding_hook if pause == "held" else None
         phase: Phase = "waiting"
         status = detail = ""
         match pause:
-            case "decision":
-                pass
             case "reply":
                 status = replying.YOU
-            case "held" if hook is not None:
+            case "held" if (hook := cursor.holding_hook) is not None:
                 status = hook.held_status
             case "model":
                 status, detail = t("Waiting for the model"), NO_REPLY
-            case _:
+            case "step":
                 phase, status = "ready", t("Ready for the next step")
                 if cursor.replay_queue.next() is not None:
                     is_same = cursor.replay_queue.is_repeated(cursor.head)
@@ -394,50 +359,47 @@ class PanelController:
             case commands.AddBudget() if budget := self.session.cursor.context.budget:
                 budget.add(command.tokens, command.cost, command.calls)
                 return True
-            case commands.ChangeRule(number, name, change):
-                context = self.session.cursor.context
-                context.person_rules.carry_out(number, name, change, context.toolbox)
-                self._publish_again()
-            case commands.EditRule(number, name, edit, save=True):
-                rule = edited_rule(self.session.cursor, number, name, edit).rule
-                rules = self.session.cursor.context.person_rules
-                rules.edit(number, rule, edit.scope, edit.until)
+            case commands.EditRule(save=False):
+                self._show(command)
+            case _ if isinstance(command, commands.Setting):
+                self.session = apply_command(self.session, command)
                 self._publish_again()
             case _ if isinstance(command, commands.Look):
-                # A value that a cluster has lost is computed again, which may take long.
-                try:
-                    with interrupts():
-                        self.updates.show(command)
-                except KeyboardInterrupt:
-                    raise errors.UsageError(t("Interrupted")) from None
+                self._show(command)
             case commands.TryEdit(call, number=number):
                 arguments = commands.edited_arguments(self.session, command)[1]
                 self.previews.try_draft(self.session.cursor, Draft(call, number, arguments))
-            case commands.Break(tool, on):
-                self.session.cursor.context.set_breakpoint(tool, on)
-                self._publish_again()
             case commands.Draft(send=send, text=text):
-                self._keep_draft(command)
+                calls = self._written.keep(self.session.cursor, command)
                 if send:
-                    return self._apply_other(commands.Say(text, self.draft))
+                    return self._apply_other(commands.Say(text, calls))
                 self._publish_again()
-            case commands.NameBranch() | commands.HideBranch():
-                self.session = apply_command(self.session, command)
-                self._publish_again()
-            case commands.Fork() | commands.Checkout() | commands.Replay() | commands.Undo():
-                is_again = isinstance(command, (commands.Replay, commands.Fork))
-                self._recorded_head, self._changes = self.session.head if is_again else "", False
-                self._recorded_count = len(self.session.journal)
-                self.session, self._paused = apply_command(self.session, command), True
+            case _ if isinstance(command, commands.Move):
+                self._move(command)
                 return True
             case commands.Retry(call):
                 self._retried = call, self.session
                 return self._apply_other(command)
             case commands.Say(text, calls):
-                return self._apply_other(commands.Say(text, self._revealed(calls)))
+                calls = self._written.revealed(self.session.cursor, calls)
+                return self._apply_other(commands.Say(text, calls))
             case _:
                 return self._apply_other(command)
         return False
+
+    def _move(self, move: commands.Move) -> None:
+        is_again = isinstance(move, (commands.Replay, commands.Fork))
+        self._recorded_head, self._changes = self.session.head if is_again else "", False
+        self._recorded_count = len(self.session.journal)
+        self.session, self._paused = apply_command(self.session, move), True
+
+    def _show(self, look: commands.Look) -> None:
+        # A value that a cluster has lost is computed again, which may take long.
+        try:
+            with interrupts():
+                self.updates.show(look)
+        except KeyboardInterrupt:
+            raise errors.UsageError(t("Interrupted")) from None
 
     def _apply_other(self, command: Any) -> bool:
         """Apply an extension's command, or one after which the session goes on."""
@@ -453,34 +415,6 @@ class PanelController:
         self._changes = self._changes or decides
         self._paused = self._pauses_here()
         return True
-
-    @property
-    def draft(self) -> tuple[Written, ...]:
-        """The calls that the person has written for the model's reply that is due now."""
-        head, calls = self._draft
-        return calls if head == self.session.head else ()
-
-    def _keep_draft(self, draft: commands.Draft) -> None:
-        """Keep the calls that the person writes in the model's place, where they could run."""
-        cursor, drafts = self.session.cursor, self.draft
-        calls = self._revealed(draft.calls)
-        replying.demand_model_turn(cursor)
-        for call in calls if not draft.anyway else ():
-            if call not in drafts:
-                replying.check_person_call(cursor, call.tool, call.arguments)
-        self._draft = self.session.head, calls
-
-    def _revealed(self, calls: tuple[Written, ...]) -> tuple[Written, ...]:
-        """Return calls as the person wrote them: a panel has markers in place of secrets."""
-        hide, revealed = self.session.cursor.context.hide, []
-        for call in calls:
-            drafts = [draft.arguments for draft in self.draft if draft.tool == call.tool]
-            arguments = {
-                name: next((d[name] for d in drafts if name in d and hide(d[name]) == value), value)
-                for name, value in call.arguments.items()
-            }
-            revealed.append(Written(call.tool, arguments))
-        return tuple(revealed)
 
     # -- updates ------------------------------------------------------------------------------
 
@@ -509,7 +443,7 @@ class PanelController:
             extension.before_update(self.session, phase)
             rows.append(extension.row(self.session, phase))
         unsaved = self.unsaved(phase not in ("thinking", "running"))
-        draft = self.draft if phase == "waiting" else ()
+        draft = self._written.calls(self.session.head) if phase == "waiting" else ()
         row = session_row(self.session, phase, status, detail, draft)
         detail = joined("\n", filter(None, [row.detail, unsaved]))
         holds_kernel = self._waits and phase in ("waiting", "ready")

@@ -16,7 +16,7 @@ from ..core.errors import Unfinished, UsageError
 from ..core.events import Decision
 from ..core.interrupts import attempt
 from ..core.state_fold import state_at
-from ..core.text import nearest, print_text, visible_text
+from ..core.text import count_text, nearest, print_text, visible_text
 from ..engine import person_model as replying
 from ..engine.decisions import check_answer
 from ..models.named import default, models, table
@@ -95,11 +95,6 @@ def _status(session: Session, words: list[str]) -> Result:
     print_text(session._repr_mimebundle_()["text/plain"])
     for call in session.pending:
         print_text(f"  waits: {call_text(session.cursor, call)}")
-    return None
-
-
-def _tools(session: Session, words: list[str]) -> Result:
-    _print_tools(session.toolbox)
     return None
 
 
@@ -224,11 +219,10 @@ def _list_branches(session: Session) -> None:
     for branch in existing:
         if not branch.hidden:
             state = state_at(session.journal, branch.head)
-            count = len(state.order)
             rows.append(
                 (
                     f"{'*' if branch.current else ' '} {visible_text(branch.name)}",
-                    f"{count} call{'' if count == 1 else 's'}",
+                    count_text(len(state.order), "call"),
                     f"{state.tokens:,} tokens" if state.tokens else "",
                     visible_text(branch.change),
                 )
@@ -297,9 +291,9 @@ def _why(session: Session, words: list[str]) -> Result:
 # -- all of them -------------------------------------------------------------------------------
 
 _COMMANDS: Mapping[str, Callable[[Session, list[str]], Result]] = {
-    **{"status": _status, "tools": _tools, "objects": _objects},
-    **{"outdated": lambda session, words: print_text(session.outdated()), "verify": _verify},
-    **{"next": _next, "break": _break},
+    **{"status": _status, "tools": lambda session, words: _print_tools(session.toolbox)},
+    **{"objects": _objects, "outdated": lambda session, words: print_text(session.outdated())},
+    **{"verify": _verify, "next": _next, "break": _break},
     **{"approve": _approve, "edit": _edit, "reject": _reject, "answer": _answer, "keep": _keep},
     **{"say": lambda session, words: session.reply(" ".join(words)).run(), "call": _call_tool},
     **{"replay": _replay, "fork": lambda session, words: session.fork(_named(session, words))},
@@ -346,13 +340,8 @@ _HELP = """\
 
 def subcommands() -> tuple[str, ...]:
     """Return the names of all subcommands, those of extensions too."""
-    return (
-        *_COMMANDS,
-        *(name for extension in registrations() for name in extension.subcommands),
-        *_OTHERS,
-        "mcp",
-        "prompt",
-    )
+    added = (name for extension in registrations() for name in extension.subcommands)
+    return (*_COMMANDS, *added, *_OTHERS, "mcp", "prompt")
 
 
 def subcommands_help() -> str:

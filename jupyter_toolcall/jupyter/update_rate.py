@@ -8,7 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+from ..core.events import Outcome
+from ..engine.cursor import SessionHooks
+from ..engine.session_values import PreparedCall
+from ..schemes.messages import Reply
+from ..tools.running_tool import showing_progress
 
 INTERVAL = 0.1
 """Seconds between two updates of a session whose steps follow each other fast: the drawing of the
@@ -96,3 +103,29 @@ class UpdateRate:
             with self.lock:
                 if self.is_steady and self.puts_off:
                     self.publish()
+
+
+@dataclass(frozen=True)
+class PublishesExecution(SessionHooks):
+    """Publishes that calls run, before their tools do, and lets late updates be sent meanwhile."""
+
+    publish_running: Callable[[], None]
+    rate: UpdateRate
+    show_progress: Callable[[str, str], None]
+
+    @contextmanager
+    def around_request(self, model: str) -> Iterator[Callable[[Reply | None], None]]:
+        with self.rate.steady(), super().around_request(model) as note:
+            yield note
+
+    @contextmanager
+    def around_execution(self, call: PreparedCall) -> Iterator[Callable[[Outcome], None]]:
+        showing = showing_progress(partial(self.show_progress, call.call_id))
+        with showing, super().around_execution(call) as note:
+            yield note
+
+    @contextmanager
+    def while_running(self) -> Iterator[None]:
+        self.publish_running()
+        with self.rate.steady():
+            yield

@@ -218,6 +218,5 @@ def server_digest(model: object) -> str:
 
 
 def _settings(client: Any) -> dict[str, Any]:
-    body = client.body(Request("", (), ()))
     # Whether tokens are asked for depends on what the server answered before.
-    return {**body, "stream_options": None}
+    return {**client.body(Request("", (), ())), "stream_options": None}

@@ -35,11 +35,15 @@ FORCED = 5
 """How often a model that has to call a tool is told so for one prompt."""
 
 
-def scheme_named(scheme: str | Scheme) -> Scheme:
-    """Return a scheme by its name, or as it is. Raises UsageError for what is none.
+def scheme_named(scheme: str | Scheme, native: bool = False) -> Scheme:
+    """Return a scheme by its name, or as it is; with `native`, its form in XML.
 
-    `native(select)` is a scheme that is spoken in XML, `native` is `native(flat)`.
+    `native(select)` is a scheme that is spoken in XML, `native` is `native(flat)`. Raises
+    UsageError for what is no scheme.
     """
+    if native:
+        chosen = scheme_named(scheme)
+        return chosen if isinstance(chosen, Native) else Native(chosen)
     if isinstance(scheme, str):
         if scheme in NAMED:
             return NAMED[scheme]

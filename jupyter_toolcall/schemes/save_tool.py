@@ -14,6 +14,7 @@ from pydantic import Field
 from ..core.call_record import SAVE
 from ..core.errors import CallError
 from ..core.events import Output
+from ..core.recorded_data import JsonDict, JsonObject
 from ..core.state import State, kind_in
 from ..tools.answer_types import answer_type, json_answer, read_answer
 from ..tools.arguments import name_in_line
@@ -30,6 +31,10 @@ def is_data(out: Output) -> bool:
     return out.kind in SCALARS or bool(out.schema)
 
 
+SAVE_TEXT = (
+    "Hand over what was asked for. You are not done before this call. Call it once, at the end, "
+    "with all of:"
+)
 READ = "read_result"
 BEFORE = 200
 """Characters before a text that is searched for."""
@@ -77,33 +82,20 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
     if not outputs:
         return ()
     lines = [f"- {name} ({out.kind}): {out.description}" for name, out in outputs.items()]
-    description = (
-        "Hand over what was asked for. You are not done before this call. Call it once, at the "
-        "end, with all of:"
-    )
-    types = {
-        name: answer_type(out.kind, toolbox.answers, toolbox.kinds)
-        for name, out in outputs.items()
-        if is_data(out)
-    }
+    data = {name: out.kind for name, out in outputs.items() if is_data(out)}
+    types = {name: answer_type(kind, toolbox.answers, toolbox.kinds) for name, kind in data.items()}
 
-    def check_output(name: str, arguments: Mapping[str, object], resolve: Resolve) -> None:
+    def check_output(name: str, arguments: JsonObject, resolve: Resolve) -> None:
         if name not in outputs:
             raise CallError("there is no such output")
-        kind, value = outputs[name].kind, arguments.get(name)
         if name not in arguments:
-            raise CallError(f"is missing; it must be a {kind}")
+            raise CallError(f"is missing; it must be a {outputs[name].kind}")
         if name in types:
-            read_answer(types[name], value, resolve, toolbox.kinds)
-            return
-        if not isinstance(value, str):
-            raise CallError(f"must be the name of a {kind}, not {value!r:.60}")
-        resolve(value, ())
-        if kind_in(value) != kind:
-            newest = f"the newest {kind} is {state.newest.get(kind, 'not made yet')}"
-            raise CallError(f"must be a {kind}; {value} is a {kind_in(value)}; {newest}")
+            read_answer(types[name], arguments[name], resolve, toolbox.kinds)
+        else:
+            _check_name(arguments[name], outputs[name].kind, state, resolve)
 
-    def check(arguments: Mapping[str, object], resolve: Resolve) -> dict[str, Any]:
+    def check(arguments: JsonObject, resolve: Resolve) -> JsonDict:
         """Check all outputs together: all are saved, or none."""
         wrong = dict[str, str]()
         for name in (*(name for name in arguments if name not in outputs), *outputs):
@@ -112,13 +104,13 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
             except CallError as error:
                 wrong[name] = str(error)
         if wrong:
-            lines = "; ".join(f"{name_in_line(name)}: {text}" for name, text in wrong.items())
-            raise CallError(f"Nothing was saved. {lines}", wrong)
+            texts = "; ".join(f"{name_in_line(name)}: {text}" for name, text in wrong.items())
+            raise CallError(f"Nothing was saved. {texts}", wrong)
         return dict(arguments)
 
     save = Tool(
         SAVE,
-        "\n".join([description, *(line.rstrip(": ") for line in lines)]),
+        "\n".join([SAVE_TEXT, *(line.rstrip(": ") for line in lines)]),
         _parameters(outputs),
         lambda **saved: "ok",
         check,
@@ -128,6 +120,16 @@ def save_tools(state: State, toolbox: Toolbox) -> tuple[Tool, ...]:
         },
     )
     return (save,)
+
+
+def _check_name(value: object, kind: str, state: State, resolve: Resolve) -> None:
+    """Raise CallError for anything but the name of an object of this type."""
+    if not isinstance(value, str):
+        raise CallError(f"must be the name of a {kind}, not {value!r:.60}")
+    resolve(value, ())
+    if kind_in(value) != kind:
+        newest = f"the newest {kind} is {state.newest.get(kind, 'not made yet')}"
+        raise CallError(f"must be a {kind}; {value} is a {kind_in(value)}; {newest}")
 
 
 def _parameters(outputs: Mapping[str, Output]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,30 +97,22 @@ class WrittenCall:
 def written_calls(text: str) -> list[WrittenCall]:
     """Return the calls that a text holds, in their order: none of those in what the model thinks.
 
-    A block without a call in it, and markup between calls, are calls gone wrong. What is wrong and
-    names no tool is one call, however long it goes on.
+    A block without a call in it, and markup between calls, are calls gone wrong.
     """
     calls, tag = list[WrittenCall](), _next_tag(text, 0)
     block, end, at = None, 0, 0
-
-    def add(call: WrittenCall) -> None:
-        if call.wrong and not call.tool and calls and calls[-1].wrong:
-            calls[-1].end = call.end
-        else:
-            calls.append(call)
-
     while True:
         # It is looked for once: many thoughts may stand before it, or there may be none.
         tag = _next_tag(text, at) if tag and tag.start() < at else tag
         if thought := _THOUGHT.search(text, at, tag.start() if tag else len(text)):
-            marks = _THOUGHT.finditer(text, thought.start())
-            closing = next((mark for mark in marks if mark[1]), None)
+            closing = next((m for m in _THOUGHT.finditer(text, thought.start()) if m[1]), None)
             at = closing.end() if closing else len(text)
             if thought[1]:
                 # All of it was thought: some models begin behind a <think> of their prompt.
                 calls, block = [], None
             elif tag and not closing:
-                add(WrittenCall(at, at, wrong="calls stand behind <think>, which has no </think>"))
+                wrong = "calls stand behind <think>, which has no </think>"
+                calls.append(WrittenCall(at, at, wrong=wrong))
             end = end and at
             continue
         if not tag:
@@ -132,20 +124,31 @@ def written_calls(text: str) -> list[WrittenCall]:
             between = _COMMENT.sub("", text[end : tag.start()]).strip()
             if _MARKUP.search(between):
                 wrong = f"there is something between two calls that is none: {between:.80}"
-                add(WrittenCall(end, tag.start(), wrong=wrong))
+                calls.append(WrittenCall(end, tag.start(), wrong=wrong))
             end = at
         if _in_code(text, tag):
             continue
         if tag["block"]:
             if block is not None and not end:
-                add(_no_call(block, tag.start()))
+                calls.append(_no_call(block, tag.start()))
             block, end = None if tag["close"] else tag, 0
         elif not tag["close"]:
-            add(call := _call(text, tag))
+            calls.append(call := _call(text, tag))
             at = end = call.end
     if block is not None and not end:
-        add(_no_call(block, len(text)))
-    return calls
+        calls.append(_no_call(block, len(text)))
+    return _joined(calls)
+
+
+def _joined(calls: Iterable[WrittenCall]) -> list[WrittenCall]:
+    """Return calls, with what is wrong and names no tool as one, however long it goes on."""
+    joined = list[WrittenCall]()
+    for call in calls:
+        if call.wrong and not call.tool and joined and joined[-1].wrong:
+            joined[-1].end = call.end
+        else:
+            joined.append(call)
+    return joined
 
 
 def prose(text: str, calls: Sequence[WrittenCall]) -> str:

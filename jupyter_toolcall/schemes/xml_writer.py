@@ -26,13 +26,8 @@ from .xml_parser import content, pair
 Schema = Mapping[str, Any]
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _JSON_TYPES: Mapping[type, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "number",
-    float: "number",
-    list: "array",
-    dict: "object",
-    type(None): "null",
+    **{str: "string", bool: "boolean", int: "number", float: "number"},
+    **{list: "array", dict: "object", type(None): "null"},
 }
 _PYTHON_NAMES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 EVERY = frozenset(_JSON_TYPES.values())

@@ -114,13 +114,13 @@ def _outcomes(state: State, scheme: Scheme, inferred: bool) -> Outcomes:
         tuple(
             CallOutcome(call.id, None)
             if inferred or call.tool in scheme_tools
-            else _call_result(call, state, is_xml)
+            else _call_result(call, is_xml)
             for call in calls
         )
     )
 
 
-def _call_result(call: CallRecord, state: State, is_xml: bool) -> CallOutcome:
+def _call_result(call: CallRecord, is_xml: bool) -> CallOutcome:
     """Return the error of a call, and the parts of its result that a request holds unchanged."""
     data, error = result_data(call)
     data.pop("note", None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..core.interrupts import Hold, interruptible
@@ -48,50 +48,46 @@ class SessionsTogether(Generic[Task]):
     open_session: Callable[[Task], AbstractContextManager[Session]]
     on_end: Callable[[Task, Session | None, BaseException | None], None]
     jobs: int
+    _requested: dict[Future[Any], _OpenSession[Task]] = field(default_factory=dict, init=False)
+    """The sessions that wait for their model."""
+    _threads: ThreadPoolExecutor = field(init=False)
+    _hold: Hold = field(init=False)
 
     def run(self, tasks: Iterable[Task]) -> None:
         """Run all tasks. Raises KeyboardInterrupt after the open sessions are reported and closed.
 
         A reply that was received is recorded in any case; a reply that is awaited is not.
         """
-        threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="toolcall-request")
-        requested: dict[Future[Any], _OpenSession[Task]] = {}
-        pending = iter(tasks)
+        self._threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="toolcall-request")
         try:
             # An interrupt must not come between a reply's arrival and its record.
-            with Hold() as hold:
+            with Hold() as self._hold:
                 try:
-                    self._run(pending, requested, threads, hold)
+                    self._run(iter(tasks))
                 except KeyboardInterrupt as error:
-                    for future, opened in requested.items():
+                    for future, opened in self._requested.items():
                         # One that cannot be recorded keeps no other from being closed.
                         with suppress(Exception):
                             self._stop(opened, future, error)
                     raise
         finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+            self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _run(
-        self,
-        pending: Iterator[Task],
-        requested: dict[Future[Any], _OpenSession[Task]],
-        threads: ThreadPoolExecutor,
-        hold: Hold,
-    ) -> None:
-        has_tasks = True
+    def _run(self, pending: Iterator[Task]) -> None:
+        requested, has_tasks = self._requested, True
         while has_tasks or requested:
             while has_tasks and len(requested) < self.jobs:
-                hold.deliver()
+                self._hold.deliver()
                 try:
                     opened = self._opened(next(pending))
                 except StopIteration:
                     has_tasks = False
                     break
                 if opened is not None:
-                    self._continue(opened, None, requested, threads, hold)
+                    self._continue(opened)
             done = interruptible(wait, requested, TICK, FIRST_COMPLETED).done if requested else ()
             for future in done:
-                self._continue(requested.pop(future), future, requested, threads, hold)
+                self._continue(requested.pop(future), future)
 
     def _opened(self, task: Task) -> _OpenSession[Task] | None:
         context = self.open_session(task)
@@ -103,23 +99,17 @@ class SessionsTogether(Generic[Task]):
                 raise
             return None
 
-    def _continue(
-        self,
-        opened: _OpenSession[Task],
-        reply: Future[object] | None,
-        requested: dict[Future[Any], _OpenSession[Task]],
-        threads: ThreadPoolExecutor,
-        hold: Hold,
-    ) -> None:
+    def _continue(self, opened: _OpenSession[Task], reply: Future[object] | None = None) -> None:
         """Record a received reply, if any, and take steps to the next request or pause."""
         cursor = opened.session.cursor
         try:
             if reply is not None and not _record(cursor, opened, reply):
                 opened.request = None
             else:
-                opened.request = request_due(cursor, hold)
+                opened.request = request_due(cursor, self._hold)
             if opened.request is not None:
-                requested[threads.submit(timed_reply, cursor, opened.request)] = opened
+                future = self._threads.submit(timed_reply, cursor, opened.request)
+                self._requested[future] = opened
                 return
         # A model or a tool may raise anything, such as asyncio.CancelledError: that ends this
         # session, and no other one.
@@ -151,7 +141,7 @@ def _record(cursor: Cursor, opened: _OpenSession[Any], future: Future[Any]) -> b
     reply, meta = future.result()
     if reply is None or opened.request is None:
         return False
-    record_reply(cursor, reply, opened.request, **meta)
+    record_reply(cursor, reply, opened.request, meta)
     return True
 
 

@@ -18,7 +18,7 @@ from ..core.events import Replied, from_json
 from ..core.journal import Journal
 from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
-from ..core.text import visible_text
+from ..core.text import count_text, visible_text
 from ..engine.replay_queue import call_id_of
 from ..engine.verification import first_difference, recorded_results_text
 from ..models.named import IN_PLACE
@@ -105,7 +105,8 @@ def _journal(path: Path) -> Verified:
         # Such a file had one: everything that it recorded is lost.
         raise BrokenJournal("it holds no session")
     calls = len({call for state in states for call in state.order})
-    content = f"{_many(len(journal), 'entry', 'entries')}, {_many(calls, 'call', 'calls')}"
+    entries = "1 entry" if len(journal) == 1 else f"{len(journal):,} entries"
+    content = f"{entries}, {count_text(calls, 'call')}"
     return Verified(f"{content} follow one another; a journal holds no tools, so none ran")
 
 
@@ -118,7 +119,7 @@ def _notebook(path: Path, allow: bool) -> Verified:
         return Verified("it holds no session")
     verified, others = verified_decisions(path, own_entries(path))
     difference = {IN_PLACE: str(path.resolve()), WORDS: ALL if allow else verified}
-    hint = "" if allow or not others else _HINT.format(_many(others, "decision", "decisions"))
+    hint = "" if allow or not others else _HINT.format(count_text(others, "decision"))
     try:
         after = execute(path, difference, offline=True).sessions
     except NotExecuted as error:
@@ -129,7 +130,7 @@ def _notebook(path: Path, allow: bool) -> Verified:
     if divergence:
         return Verified("", f"{divergence}{hint}")
     calls = sum(len(session.data["rows"].get("calls", ())) for session in before)
-    counts = f"{_many(len(before), 'session', 'sessions')}, {_many(calls, 'call', 'calls')}"
+    counts = f"{count_text(len(before), 'session')}, {count_text(calls, 'call')}"
     return Verified(counts + recorded_results_text(server_results(path)))
 
 
@@ -137,10 +138,6 @@ _HINT = (
     " ({} by hand came from another machine, another notebook or an older version; --allow takes "
     "them)"
 )
-
-
-def _many(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 def own_entries(path: Path) -> frozenset[str]:

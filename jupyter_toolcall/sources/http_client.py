@@ -359,46 +359,26 @@ def server_client(
     import httpx2
 
     typed = _origin(httpx2.URL(url))
-    inner = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
 
-    class Transport(httpx2.AsyncBaseTransport):
+    class Transport(httpx2.AsyncHTTPTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             if _origin(request.url) != typed:
                 request = await _to_public_address(request)
-            response = await inner.handle_async_request(request)
+            response = await super().handle_async_request(request)
             # Signing in makes requests of its own.
             if "text/event-stream" in request.headers.get("accept", ""):
                 last.status, last.is_too_large = response.status_code, False
             packed = ("content-encoding", "content-length")
-            kept = [
-                pair for pair in response.headers.multi_items() if pair[0].lower() not in packed
-            ]
-            body = LimitedBody(response, request.url.host)
+            kept = [pair for pair in response.headers.multi_items() if pair[0] not in packed]
+            body = ReadableBody(response, request.url.host)
             return httpx2.Response(response.status_code, headers=kept, stream=body)
 
-        async def aclose(self) -> None:
-            await inner.aclose()
-
-    class LimitedBody(httpx2.AsyncByteStream):
+    class ReadableBody(httpx2.AsyncByteStream):
         def __init__(self, response: httpx2.Response, host: str) -> None:
             self._response, self._host = response, host
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            is_stream = self._response.headers.get("content-type", "").startswith("text/event-")
-            buffer = bytearray()
-            try:
-                async for part in _unpacked(self._response, max_bytes, self._host):
-                    buffer += part
-                    if is_stream and b"\n" in part:
-                        end = buffer.rindex(b"\n") + 1
-                        yield readable_json(bytes(buffer[:end]))
-                        del buffer[:end]
-                    if len(buffer) > max_bytes:
-                        last.is_too_large = True
-                        raise httpx2.StreamError(f"more than {max_bytes:,} bytes")
-            except CallError as error:
-                raise httpx2.StreamError(str(error)) from None
-            yield readable_json(bytes(buffer))
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return _readable_parts(self._response, self._host, max_bytes, last)
 
         async def aclose(self) -> None:
             await self._response.aclose()
@@ -408,8 +388,31 @@ def server_client(
         # A tool may take as long as it takes: a person can interrupt it.
         timeout=httpx2.Timeout(30, read=None),
         auth=auth,
-        transport=Transport(),
+        transport=Transport(verify=_tls(), trust_env=False),
     )
+
+
+async def _readable_parts(
+    response: httpx2.Response, host: str, max_bytes: int, last: LastResponse
+) -> AsyncIterator[bytes]:
+    """Yield the body as JSON that a parser reads: an event stream by lines, all else as a whole."""
+    import httpx2
+
+    is_stream = response.headers.get("content-type", "").startswith("text/event-")
+    buffer = bytearray()
+    try:
+        async for part in _unpacked(response, max_bytes, host):
+            buffer += part
+            if is_stream and b"\n" in part:
+                end = buffer.rindex(b"\n") + 1
+                yield readable_json(bytes(buffer[:end]))
+                del buffer[:end]
+            if len(buffer) > max_bytes:
+                last.is_too_large = True
+                raise CallError(f"more than {max_bytes:,} bytes")
+    except CallError as error:
+        raise httpx2.StreamError(str(error)) from None
+    yield readable_json(bytes(buffer))
 
 
 _ESCAPES = re.compile(

@@ -63,26 +63,24 @@ def _checked(node: object, config: Mapping[str, object], is_root: bool = False) 
         checked[key] = _checked(node[key], config, holds_root and key == "schema")
     if kind in _OF_PYTHON:
         checked["strict"] = False
-        is_strict = node.get("strict", config.get("strict"))
-        if is_strict and kind in _TIMES:
-            return _with_check(core_schema.no_info_before_validator_function, _no_number, checked)
+        if kind in _TIMES and node.get("strict", config.get("strict")):
+            return _with_check(_no_number, checked)
     if kind == "literal" and any(isinstance(choice, Enum) for choice in node["expected"]):
         member = _member_of(node["expected"])
         return core_schema.no_info_plain_validator_function(member, ref=node.get("ref"))
     if kind == "enum" and any(isinstance(member.value, tuple) for member in node["members"]):
-        return _with_check(core_schema.no_info_before_validator_function, _tuples, checked)
+        return _with_check(_tuples, checked)
     if kind == "json-or-python":
         # The names of the choices are left out where an error is told.
         forms: Any = [(checked[f"{form}_schema"], f"function-plain[{form}]") for form in _FORMS]
         return core_schema.union_schema(forms, mode="left_to_right", ref=checked.get("ref"))
-    # The keys of a JSON object are texts.
+    # The keys of JSON are texts: only another type lets two of them become one.
     if "keys_schema" in node and "type" in checked["keys_schema"]:
         checked["keys_schema"]["strict"] = False
-    # The keys of JSON are texts: only another type lets two of them become one.
     if "keys_schema" in node or kind in ("set", "frozenset"):
-        return _with_check(core_schema.no_info_wrap_validator_function, _uncollided, checked)
+        return _with_check(_uncollided, checked, core_schema.no_info_wrap_validator_function)
     if kind == "json":
-        return _with_check(core_schema.no_info_before_validator_function, _unique, checked)
+        return _with_check(_unique, checked)
     if kind == "generator":
         # The items of an iterator are checked before the tool has it.
         items = {**checked, "type": "list"}
@@ -91,14 +89,17 @@ def _checked(node: object, config: Mapping[str, object], is_root: bool = False) 
         # An `__init__` of the class's own gets all keys, and validates them by pydantic alone.
         first = core_schema.no_info_wrap_validator_function(_lossless, checked["schema"])
         return core_schema.chain_schema([first, checked], ref=checked.pop("ref", None))
-    if kind in _RECORDS:
-        record = _RecordCheck(node, config, is_root)
-        if record.is_needed:
-            return _with_check(core_schema.no_info_before_validator_function, record.check, checked)
+    if kind in _RECORDS and (record := _RecordCheck(node, config, is_root)).is_needed:
+        return _with_check(record.check, checked)
     return checked
 
 
-def _with_check(add: Callable[..., object], check: Callable[..., object], node: JsonDict) -> object:
+Check = Callable[..., object]
+_BEFORE: Check = core_schema.no_info_before_validator_function
+
+
+def _with_check(check: Check, node: JsonDict, add: Check = _BEFORE) -> object:
+    """Return a core schema whose values are checked, by default before they are validated."""
     # What refers to the schema gets the checked one.
     return add(check, node, ref=node.pop("ref", None))
 

@@ -26,12 +26,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from blake3 import blake3
-
-from ..core.digests import LENGTH
+from ..core.digests import LENGTH, LONG, hash_bytes
 from ..core.interrupts import attempt
 from ..core.recorded_data import JsonDict
-from .table_classes import library_elsewhere
+from .table_classes import TABLE_PARTS, Parts, library_elsewhere
 
 
 class Content(NamedTuple):
@@ -49,9 +47,6 @@ _READING = Content("", False)
 """The content of a part that is being read."""
 _SCALARS, _SETS = frozenset(SCALARS), frozenset({set, frozenset})
 _CONTAINERS = frozenset({list, tuple, dict, bytearray})
-_LONG = 1 << 17
-"""Bytes that are hashed by BLAKE3, in a fifth of the time of SHA-256. Pickle writes what is shorter
-together with what stands beside it, in parts that another version of Python may cut elsewhere."""
 _LARGEST = 1 << 24
 """Bytes of a value that is written as a whole."""
 _STACK = 1 << 29
@@ -109,7 +104,9 @@ class _Sink:
         self.left -= len(data)
         if self.left < 0:
             raise ValueError("it is too large to be written as a whole")
-        self.hash.update(data if len(data) < _LONG else blake3(data).digest())
+        # What is shorter pickle writes together with what stands beside it, in parts that another
+        # version of Python may cut elsewhere.
+        self.hash.update(data if len(data) < LONG else hash_bytes(data))
 
 
 class _Digester(pickle.Pickler):
@@ -201,10 +198,6 @@ def _class_name(cls: Any) -> str:
     return f"pandas.{cls.__qualname__}".replace("ArrowStringArray", "StringArray").replace(
         "RangeIndex", "Index"
     )
-
-
-Parts = Callable[[Any], Iterable[Any]]
-"""From a value to its parts, in an order that is always the same. Raises what reading it raises."""
 
 
 @functools.lru_cache(4096)
@@ -520,10 +513,6 @@ def functions_in(member: object) -> Iterator[Any]:
         yield member
 
 
-def _hash(data: memoryview) -> bytes:
-    return (hashlib.sha256(data) if len(data) < _LONG else blake3(data)).digest()
-
-
 def _buffer(value: Any) -> Iterable[object]:
     view = memoryview(value)
     return view.format, [*(view.shape or ())], view.tobytes()
@@ -544,113 +533,12 @@ _BUILT_IN: dict[type, Parts] = {
 }
 
 
-# -- arrays and tables of libraries ---------------------------------------------------------
-
-
-def _array(value: Any) -> Iterator[object]:
-    yield value.dtype.str, repr(value.dtype), dict(value.dtype.metadata or ()), [*value.shape]
-    # The attributes that a subclass adds, such as a unit.
-    yield getattr(value, "__dict__", None) or {}
-    try:
-        yield _hash(memoryview(value.ravel().view("u1")))
-    # Its items are objects, or texts of any length.
-    except (TypeError, ValueError):
-        yield value.tolist()
-
-
-def _frame(value: Any) -> Iterator[object]:
-    metadata = {name: getattr(value, name, None) for name in value._metadata}
-    yield from (value.columns, value.index, dict(value.attrs), metadata)
-    yield bool(value.flags.allows_duplicate_labels)
-    yield [value.iloc[:, n].array for n in range(value.shape[1])]
-
-
-def _series(value: Any) -> Iterable[object]:
-    flags = bool(value.flags.allows_duplicate_labels)
-    metadata = {name: getattr(value, name, None) for name in value._metadata}
-    return value.name, value.index, value.array, dict(value.attrs), metadata, flags
-
-
-def _index(value: Any) -> Iterable[object]:
-    if value.nlevels > 1:
-        return [*value.names], [value.get_level_values(n).array for n in range(value.nlevels)]
-    return value.name, value.array, str(getattr(value, "freq", None))
-
-
-def _column(value: Any) -> Iterable[object]:
-    plain = value.dtype.kind in "biufc" and not value.isna().any()
-    return str(value.dtype), value.to_numpy() if plain else value.to_numpy(dtype=object).tolist()
-
-
-def _texts(value: Any) -> Iterable[object]:
-    """A column of texts: which are missing, how long the others are, and all of them in a row.
-
-    These are the same from Arrow, which has them at hand, as from Python's texts.
-    """
-    missing = value.isna()
-    numpy, present = sys.modules["numpy"], value[~missing] if missing.any() else value
-    if type(value).__name__ == "ArrowStringArray":
-        chunk = present.__arrow_array__().combine_chunks()
-        _, offsets, data = chunk.buffers()
-        width = "<i8" if "large" in str(chunk.type) else "<i4"
-        ends = numpy.frombuffer(offsets, width)[chunk.offset :][: len(chunk) + 1]
-        lengths = numpy.diff(ends).astype("<i8")
-        joined = memoryview(data or b"")[ends[0] : ends[-1]] if len(lengths) else memoryview(b"")
-    else:
-        items = [text.encode("utf-8", "surrogatepass") for text in present.to_numpy(object)]
-        lengths = numpy.fromiter(map(len, items), "<i8", len(items))
-        joined = memoryview(b"".join(items))
-    return str(value.dtype), missing, lengths, _hash(joined)
-
-
-def _source(backend: Any) -> Iterable[str]:
-    """Return which database a backend of Ibis reads. Raises TypeError for one in memory."""
-    source = str(backend.db_identity)
-    if source == str(type(backend)) or ":memory:" in source:
-        raise TypeError("a database in memory has no name")
-    return (source,)
-
-
-def _arrow(value: Any) -> Iterator[object]:
-    """A table of Arrow is its rows, in however many pieces of whatever memory they lie."""
-    arrow = sys.modules["pyarrow"]
-    is_table = hasattr(value, "schema")
-    table = value if is_table else arrow.table([value], [""])
-    yield [type(column) for column in value.columns] if is_table else [type(value)]
-    stream = arrow.BufferOutputStream()
-    with arrow.ipc.new_stream(stream, table.schema) as writer:
-        writer.write(table.take(arrow.array(range(len(table)))).combine_chunks())
-    yield stream.getvalue().to_pybytes()
-
-
-def _polars(value: Any) -> Iterator[object]:
-    """A table of polars is its rows: new ones have no marks of what was computed of them."""
-    is_table = hasattr(value, "get_columns")
-    order = None if is_table else sys.modules["polars"].int_range(len(value), eager=True)
-    yield value.get_columns() if is_table else value.gather(order).__getstate__()
-
-
-_TIMES: Parts = lambda value: (str(value.dtype), value.asi8)  # noqa: E731
 LIBRARY_PARTS: dict[str, Parts] = {
-    "ibis.BaseBackend": _source,
+    **TABLE_PARTS,
     "matplotlib.Figure": _figure,
     "matplotlib.Artist": _artist,
-    "numpy.MaskedArray": lambda v: (v.data, v.mask, v.fill_value),
-    "numpy.ndarray": _array,
-    # Which file it is a map of is no content: its copy is none.
-    "numpy.memmap": lambda value: _array(value.view(sys.modules["numpy"].ndarray)),
-    "pandas.DataFrame": _frame,
-    "pandas.Series": _series,
-    "pandas.Index": _index,
     # Its `uuid` is drawn by lot.
     "pandas.StylerRenderer": lambda v: ({**attributes_of(v), "uuid": ""},),
-    "pandas.Categorical": lambda v: (v.codes, v.categories, v.ordered),
-    **{f"pandas.{name}Array": _TIMES for name in ("Datetime", "Timedelta", "Period")},
-    "pandas.BaseStringArray": _texts,
-    "pandas.NumpyExtensionArray": lambda v: (v.to_numpy(),),
-    "pandas.ExtensionArray": _column,
-    **{f"polars.{name}": _polars for name in ("DataFrame", "Series")},
-    **{f"pyarrow.{name}": _arrow for name in ("Table", "RecordBatch", "ChunkedArray", "Array")},
 }
 """The parts of the classes of libraries whose pickle tells how a value lies in memory."""
 _LIBRARIES = {name.partition(".")[0] for name in LIBRARY_PARTS}

@@ -70,8 +70,7 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         elif row.object:
             drawn = Preview(visible_text(row.change, CAPTION) if row.status == "running" else "")
             name, kind = names.get(call.id, ""), ready.tool.returns
-            pending_row = ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)
-            objects.append(pending_row)
+            objects += [ObjectRow(row.id, name, kind, "pending", call.step, row.id, preview=drawn)]
         waits = call.waits_for_input and row.status != "running" and not view.branch
         if waits and not may_resume(view.cursor, call):
             row = _with_questions(row, call)
@@ -80,8 +79,8 @@ def call_rows(view: BranchView, calls: Sequence[CallRecord], ends: Mapping[str, 
         rows.append(_with_rounds(row, call))
         # The objects of an answer that a replay repeats next are not there yet.
         inputs = recorded.decided.inputs if recorded.decided is not None else ()
-        new_objects = (*inputs, *recorded.produced)
-        objects += [object_row(view, view.state.name_of(ref)) for ref in new_objects]
+        new_names = map(view.state.name_of, (*inputs, *recorded.produced))
+        objects += [object_row(view, name) for name in new_names]
     return Rows(calls=(*rows,), objects=(*objects,))
 
 
@@ -117,32 +116,18 @@ def _call_row(
     view: BranchView, call: CallRecord, ready: PreparedCall | None, end: CallEnd | None, uses: Uses
 ) -> CallRow:
     """Return the row of a call without what it waits for, or changed."""
-    cursor, state, toolbox = view.cursor, view.state, view.cursor.context.toolbox
+    cursor, state = view.cursor, view.state
     tool, arguments = cursor.tool_named(call.tool), ready.arguments if ready else call.arguments
-    results, key = objects_of(call.outcome), view.call_key(call)
-    result, error = _outcome_texts(call)
-    status = "approved" if ready and is_decided(cursor, call, ready) else call.status
-    early = cursor.early_ends.get(call.id) if cursor.running else None
-    if early is not None and not isinstance(early.outcome, InputNeeded | Unknown):
-        # It has ended, and is recorded after the calls before it, which run.
-        status = replace(call, outcome=early.outcome).status
     saves = call.tool == SAVE and bool(state.opened.outputs)
-    will_make = key if ready and ready.tool.returns else ""
     digest = ready.approval_digest if ready else call.approval_digest if call.outcome else ""
     row = CallRow(
-        id=key,
-        call=call.id,
-        tool=call.tool,
-        step=call.step,
-        turn=call.turn,
+        *(view.call_key(call), call.id, call.tool, call.step, call.turn),
+        status="approved" if ready and is_decided(cursor, call, ready) else call.status,
         by=call.asked_call.by if call.asked_call.by_client else "",
-        status="running" if call.id in cursor.running else status,
         branch=view.branch,
         edited=call.edited,
         stale=call.asked_call.stale,
         change=_progress(cursor, call.id),
-        outdated=view.outdated.calls.get(call.id, ""),
-        warning=call_warning(call, end, state, cursor.running),
         arguments=dict(arguments),
         asked=_asked(call, arguments),
         filled=tuple(name for name in arguments if name not in call.asked),
@@ -151,21 +136,40 @@ def _call_row(
             for argument, producer in uses.items()
             if producer in state.by_producer
         ),
-        object=view.object_key(results[0].producer) if results else will_make,
+        object=view.call_key(call) if ready and ready.tool.returns else "",
         saves=saves,
-        scheme=tool is not None and not saves and call.tool not in toolbox,
+        scheme=tool is not None and not saves and call.tool not in cursor.context.toolbox,
         what=_arguments_line(view, call, arguments),
         approval_digest=digest,
-        # What `save` and `selectTools` answer says nothing to a person.
-        result="" if saves or (call.tool == SELECT and call.tool not in toolbox) else result,
-        error=error,
-        wrong=_wrong_arguments(view, call, end),
         asked_tool=call.call.tool if call.call.tool != call.tool else "",
         suggested_tool=_suggested_tool(cursor, call) if tool is None else None,
         reason=call.reason,
         by_rule=rule_of(call),
         why=asked_reason(view, call),
         who=decider_of(cursor, call),
+    )
+    return _with_end(row, view, call, end)
+
+
+def _with_end(row: CallRow, view: BranchView, call: CallRecord, end: CallEnd | None) -> CallRow:
+    """Return the row of a call with how far it is, and what came of it."""
+    cursor, results, status = view.cursor, objects_of(call.outcome), row.status
+    result, error = _outcome_texts(call)
+    early = cursor.early_ends.get(call.id) if cursor.running else None
+    if early is not None and not isinstance(early.outcome, InputNeeded | Unknown):
+        # It has ended, and is recorded after the calls before it, which run.
+        status = replace(call, outcome=early.outcome).status
+    # What `save` and `selectTools` answer says nothing to a person.
+    is_own = row.saves or (call.tool == SELECT and call.tool not in cursor.context.toolbox)
+    row = replace(
+        row,
+        status="running" if call.id in cursor.running else status,
+        outdated=view.outdated.calls.get(call.id, ""),
+        warning=call_warning(call, end, view.state, cursor.running),
+        object=view.object_key(results[0].producer) if results else row.object,
+        result="" if is_own else result,
+        error=error,
+        wrong=_wrong_arguments(view, call, end),
         ms=early.ms if early else 0,
     )
     if end is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import ceil
 from unicodedata import category, east_asian_width
@@ -38,6 +38,7 @@ LETTERS = {
 
 Point = tuple[int, int]
 Reference = Callable[[GraphEdge], GraphNode]
+Headings = Mapping[str, GraphNode]
 Hidden = tuple[int, int]
 """A line that nobody sees, from a node to another: it keeps them beside each other."""
 
@@ -92,11 +93,11 @@ def placed(graph: GraphRow, hidden: Iterable[Hidden], top: int) -> GraphRow:
 class _Row:
     """Consecutive calls of a branch with what they take and make, in columns as Graphviz's are."""
 
-    column: Mapping[int, int]
+    column: Mapping[int, int] = field(default_factory=dict)
     """Of each node."""
-    widths: Mapping[int, float]
+    widths: Mapping[int, float] = field(default_factory=dict)
     """Of the columns, with the references and the labels of edges in them."""
-    lines: list[list[int]]
+    lines: list[list[int]] = field(default_factory=list)
     """Calls that neither take nor make an object, and objects that no call takes or makes: they
     stand below the others, in lines."""
 
@@ -114,9 +115,7 @@ class _Row:
         return _Row(column, widths, self.lines)
 
 
-def in_rows(
-    graph: GraphRow, page: int, branches: Sequence[str], headings: Mapping[str, GraphNode]
-) -> GraphRow:
+def in_rows(graph: GraphRow, page: int, branches: Sequence[str], headings: Headings) -> GraphRow:
     """Return a drawing in rows about as wide as a page, one below the other, as text is written.
 
     The rows of a branch stand together, below its heading. What a call makes is in the row of the
@@ -128,26 +127,15 @@ def in_rows(
         headings: The headings of branches, by branch.
     """
     nodes, edges, width, height = list[GraphNode](), list[GraphEdge](), 0.0, 0
-    results, unnamed = {edge.head for edge in graph.edges}, dict(headings)
-
-    def reference(edge: GraphEdge) -> GraphNode:
-        """Return a box for what a call takes, with the name of its branch if that is another, and
-        not the shown one."""
-        original, branch = graph.nodes[edge.tail], branches[edge.tail]
-        heading = headings.get(branch) if branch not in ("", branches[edge.head]) else None
-        of = f" of {visible_text(heading.label, NAME)}" if heading and edge.tail in results else ""
-        label = f"{original.label}{of}"
-        width = even(text_width(f"{UP} {label}", SMALL) + 16)
-        return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
-
-    for branch, row in _rows(graph, page, branches, reference):
+    rows, unnamed = _Rows(graph, page, branches, headings), dict(headings)
+    for branch, row in rows:
         if (heading := unnamed.pop(branch, None)) is not None:
             # It is two margins high.
             nodes.append(replace(heading, x=MARGIN + heading.width / 2, y=height + 2 * MARGIN))
             width, height = max(width, heading.width), height + int(heading.height) + BELOW
-        lines = [_Row({n: at for at, n in enumerate(line)}, {}, []) for line in row.lines]
+        lines = [_Row({n: at for at, n in enumerate(line)}) for line in row.lines]
         for part in [row] * bool(row.column) + lines:
-            drawn, first = placed(*_part(graph, part, reference), height), len(nodes)
+            drawn, first = placed(*_part(graph, part, rows.reference), height), len(nodes)
             edges += (replace(e, tail=e.tail + first, head=e.head + first) for e in drawn.edges)
             nodes += drawn.nodes
             width, height = max(width, drawn.width), height + int(drawn.height)
@@ -161,90 +149,116 @@ def in_rows(
     return replace(graph, width=width, height=height, nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _rows(
-    graph: GraphRow, page: int, branches: Sequence[str], reference: Reference
-) -> Iterator[tuple[str, _Row]]:
-    """Yield the rows, each with its branch: a row ends before the call that has no room in it.
+def _room(node: GraphNode) -> float:
+    """Return the width of a node, with room for the mark of a call that waits: as it ends, no row
+    is broken elsewhere."""
+    return node.width + MARK * (node.kind == "call" and node.state == "ran")
 
-    Objects that no drawn call made are in the row of the first call that takes them. Inputs that no
-    call takes stand in lines below the rows of the shown branch.
-    """
-    uses, results = defaultdict[int, list[GraphEdge]](list), defaultdict[int, list[int]](list)
-    for edge in graph.edges:
-        uses[edge.head].append(edge)
-        results[edge.tail].append(edge.head)
-    # With room for the mark of a call that waits: as it ends, no row is broken elsewhere.
-    is_bare = [node.kind == "call" and node.state == "ran" for node in graph.nodes]
-    width_of = [n.width + MARK * more for n, more in zip(graph.nodes, is_bare, strict=True)]
-    calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "fold")]
-    elsewhere = {result for call in calls for result in results[call]}
-    # A call that makes nothing stands with the call that made, or first took, what it takes.
-    units, heads = defaultdict[int, list[int]](list), dict[int, int]()
-    for call in calls:
-        ends = {heads.get(edge.tail, call) for edge in uses[call]}
-        head = call if results[call] or len(ends) > 1 else min(ends, default=call)
-        head = head if branches[head] == branches[call] else call
-        units[head].append(call)
-        heads = dict.fromkeys([*results[call], *(edge.tail for edge in uses[call])], head) | heads
 
-    def nodes_of(row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
-        before = (row.column.get(edge.tail, 0) + bool(edge.label) for edge in uses[call])
-        at = max(before, default=-1) + 1
-        for edge in uses[call]:
-            is_here = edge.tail in row.column or edge.tail not in elsewhere
-            node = graph.nodes[edge.tail] if is_here else reference(edge)
+class _Rows:
+    """Breaks a drawing into rows about as wide as a page. It is read once."""
+
+    def __init__(
+        self, graph: GraphRow, page: int, branches: Sequence[str], headings: Headings
+    ) -> None:
+        self.graph, self.page, self.branches, self.headings = graph, page, branches, headings
+        self.uses = defaultdict[int, list[GraphEdge]](list)
+        self.results = defaultdict[int, list[int]](list)
+        for edge in graph.edges:
+            self.uses[edge.head].append(edge)
+            self.results[edge.tail].append(edge.head)
+        self.calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "fold")]
+        self.elsewhere = {result for call in self.calls for result in self.results[call]}
+        """The objects that calls make, and those of the rows before."""
+
+    def __iter__(self) -> Iterator[tuple[str, _Row]]:
+        """Yield the rows, each with its branch: a row ends before the call that has no room in it.
+
+        Objects that no drawn call made are in the row of the first call that takes them. Inputs
+        that no call takes stand in lines below the rows of the shown branch.
+        """
+        nodes, row = self.graph.nodes, _Row()
+        boxes = [n for n, node in enumerate(nodes) if node.kind == "object" and not self.uses[n]]
+        outputs = [n for n in boxes if nodes[n].is_unsaved_output]
+        for branch in dict.fromkeys(("", *self.branches)):
+            has_calls = False
+            for unit in self._units(branch):
+                call = unit[0]
+                if not (self.uses[call] or self.results[call]):
+                    self._add_to_lines(row, call)
+                    continue
+                longer = self._with_unit(row, unit)
+                if has_calls and longer.width > self.page:
+                    yield branch, row
+                    longer = self._with_unit(_Row(), unit)
+                row, has_calls = longer, True
+                self.elsewhere |= row.column.keys()
+            if branch == "":
+                at = max(row.widths, default=-1) + 1
+                longer = row.with_nodes((n, at, nodes[n].width) for n in outputs)
+                if longer.width > self.page:
+                    longer = row.with_nodes((n, at - 1, nodes[n].width) for n in outputs)
+                row = longer if at else row
+                for n in (n for n in boxes if n not in row.column and not self.results[n]):
+                    self._add_to_lines(row, n)
+            if row.column or row.lines:
+                yield branch, row
+            row = _Row()
+
+    def _units(self, branch: str) -> Iterator[list[int]]:
+        """Yield the calls of a branch that stand together; of more than a page has room for each.
+
+        A call that makes nothing stands with the call that made, or first took, what it takes.
+        """
+        units, heads = defaultdict[int, list[int]](list), dict[int, int]()
+        for call in self.calls:
+            results, tails = self.results[call], [edge.tail for edge in self.uses[call]]
+            ends = {heads.get(tail, call) for tail in tails}
+            head = call if results or len(ends) > 1 else min(ends, default=call)
+            head = head if self.branches[head] == self.branches[call] else call
+            units[head].append(call)
+            heads = dict.fromkeys([*results, *tails], head) | heads
+        for unit in (unit for head, unit in units.items() if self.branches[head] == branch):
+            has_room = len(unit) == 1 or self._with_unit(_Row(), unit).width <= self.page
+            yield from [unit] if has_room else ([call] for call in unit)
+
+    def _with_unit(self, row: _Row, unit: Iterable[int]) -> _Row:
+        for call in unit:
+            row = row.with_nodes(self._nodes_of(row, call))
+        return row
+
+    def _nodes_of(self, row: _Row, call: int) -> Iterator[tuple[int, int, float]]:
+        """Yield what a call brings into a row, as `_Row.with_nodes` takes it."""
+        before = (row.column.get(e.tail, 0) + bool(e.label) for e in self.uses[call])
+        at, nodes = max(before, default=-1) + 1, self.graph.nodes
+        for edge in self.uses[call]:
+            is_here = edge.tail in row.column or edge.tail not in self.elsewhere
+            node = nodes[edge.tail] if is_here else self.reference(edge)
             column = row.column.get(edge.tail, at - 1 - bool(edge.label))
             yield edge.tail if is_here else -1, column, node.width
             if edge.label:
                 yield -1, at - 1, text_width(edge.label, SMALL) + 6
-        yield call, at, width_of[call]
-        yield from ((result, at + 1, width_of[result]) for result in results[call])
+        yield call, at, _room(nodes[call])
+        yield from ((result, at + 1, nodes[result].width) for result in self.results[call])
 
-    def with_unit(row: _Row, unit: Iterable[int]) -> _Row:
-        for call in unit:
-            row = row.with_nodes(nodes_of(row, call))
-        return row
-
-    def units_of(branch: str) -> Iterator[list[int]]:
-        for unit in (unit for head, unit in units.items() if branches[head] == branch):
-            has_room = len(unit) == 1 or with_unit(_Row({}, {}, []), unit).width <= page
-            yield from [unit] if has_room else ([call] for call in unit)
-
-    def in_lines(row: _Row, node: int) -> None:
-        line = row.lines[-1] if row.lines else []
-        is_full = sum(width_of[n] + GAP for n in [*line, node]) + 2 * MARGIN > page
-        if line and not is_full and graph.nodes[line[0]].kind == graph.nodes[node].kind:
+    def _add_to_lines(self, row: _Row, node: int) -> None:
+        nodes, line = self.graph.nodes, row.lines[-1] if row.lines else []
+        is_full = sum(_room(nodes[n]) + GAP for n in [*line, node]) + 2 * MARGIN > self.page
+        if line and not is_full and nodes[line[0]].kind == nodes[node].kind:
             line.append(node)
         else:
             row.lines.append([node])
 
-    boxes = [n for n, node in enumerate(graph.nodes) if node.kind == "object" and not uses[n]]
-    outputs = [n for n in boxes if graph.nodes[n].is_unsaved_output]
-    row = _Row({}, {}, [])
-    for branch in dict.fromkeys(("", *branches)):
-        has_calls = False
-        for unit in units_of(branch):
-            call = unit[0]
-            if not (uses[call] or results[call]):
-                in_lines(row, call)
-                continue
-            longer = with_unit(row, unit)
-            if has_calls and longer.width > page:
-                yield branch, row
-                longer = with_unit(_Row({}, {}, []), unit)
-            row, has_calls = longer, True
-            elsewhere |= row.column.keys()
-        if branch == "":
-            at = max(row.widths, default=-1) + 1
-            longer = row.with_nodes((n, at, width_of[n]) for n in outputs)
-            if longer.width > page:
-                longer = row.with_nodes((n, at - 1, width_of[n]) for n in outputs)
-            row = longer if at else row
-            for n in (n for n in boxes if n not in row.column and not results[n]):
-                in_lines(row, n)
-        if row.column or row.lines:
-            yield branch, row
-        row = _Row({}, {}, [])
+    def reference(self, edge: GraphEdge) -> GraphNode:
+        """Return a box for what a call takes, with the name of its branch if that is another, and
+        not the shown one."""
+        original, branch = self.graph.nodes[edge.tail], self.branches[edge.tail]
+        heading = self.headings.get(branch) if branch != self.branches[edge.head] else None
+        is_named = heading and branch and self.uses[edge.tail]
+        of = f" of {visible_text(heading.label, NAME)}" if heading and is_named else ""
+        label = f"{original.label}{of}"
+        width = even(text_width(f"{UP} {label}", SMALL) + 16)
+        return GraphNode("reference", original.row, 0, 0, width, REFERENCE, label, muted=True)
 
 
 def _part(graph: GraphRow, row: _Row, reference: Reference) -> tuple[GraphRow, list[Hidden]]:

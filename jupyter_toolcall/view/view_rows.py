@@ -6,7 +6,7 @@ long the session is; only another branch, or a panel that connects, needs all ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -193,11 +193,7 @@ class ViewRows:
         return path if is_after and is_all and not any(changes_branches) else None
 
     def _new_rows(
-        self,
-        rows: Rows,
-        entries: Sequence[Entry],
-        calls: Sequence[CallRecord],
-        names: Iterable[str],
+        self, rows: Rows, entries: Sequence[Entry], calls: Sequence[CallRecord], names: list[str]
     ) -> Rows:
         """Return what the panel has not of some rows, and of those of entries of the shown branch,
         of their calls, of objects and of tools."""
@@ -263,8 +259,7 @@ class ViewRows:
 
     def _branch_row(self, branch: Branch) -> BranchRow:
         cursor = self.branch_views[""].cursor
-        totals = branch_totals(cursor, branch.head)
-        side = self.branch_views.get(branch.head)
+        side, totals = self.branch_views.get(branch.head), branch_totals(cursor, branch.head)
         return branch_row(cursor, branch, self._branches, side, totals)
 
     def _shown_branch(self) -> Branch:

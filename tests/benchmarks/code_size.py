@@ -71,9 +71,9 @@ LAYOUT = {
 }
 
 
-def lines_of_code(text: str) -> int:
-    """Return how many lines of a source text hold code."""
-    code: set[int] = set()
+def lines_of_code(text: str) -> set[int]:
+    """Return the numbers of the lines of a source text that hold code."""
+    code = set[int]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in LAYOUT:
             code.update(range(token.start[0], token.end[0] + 1))
@@ -81,7 +81,7 @@ def lines_of_code(text: str) -> int:
         match node:
             case ast.Expr(ast.Constant(str())):
                 code.difference_update(range(node.lineno, (node.end_lineno or 0) + 1))
-    return len(code)
+    return code
 
 
 def part_of(path: Path, package: Path) -> str:
@@ -99,13 +99,13 @@ def sizes(root: Path) -> dict[str, int]:
     files = sorted(package.rglob("*.py"))
     found = dict.fromkeys(PARTS, 0)
     for path in files:
-        found[part_of(path, package)] += lines_of_code(path.read_text(encoding="utf-8"))
+        found[part_of(path, package)] += len(lines_of_code(path.read_text(encoding="utf-8")))
     tests = (path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*.py"))
     scripts = (path for path in (root / "labextension/src").rglob("*") if path.is_file())
     return found | {
         "all": sum(found.values()),
         "Python files": len(files),
-        "Python tests": sum(map(lines_of_code, tests)),
+        "Python tests": sum(len(lines_of_code(text)) for text in tests),
         "TypeScript": sum(len(path.read_bytes().splitlines()) for path in scripts),
     }
 

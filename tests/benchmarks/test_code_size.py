@@ -24,12 +24,10 @@ def size(project: Path) -> tuple[str, str]:
     return printed.getvalue(), error
 
 
-def table(printed: str) -> dict[str, tuple[int, int]]:
+def table(printed: str) -> dict[str, tuple[int, ...]]:
     """Return what is there, and what may be there, of each row."""
-    rows = [line.rsplit(maxsplit=2) for line in printed.splitlines()[1:]]
-    return {
-        name: (int(now.replace(",", "")), int(limit.replace(",", ""))) for name, now, limit in rows
-    }
+    rows = (line.rsplit(maxsplit=2) for line in printed.splitlines()[1:])
+    return {name: tuple(int(size.replace(",", "")) for size in sizes) for name, *sizes in rows}
 
 
 @pytest.fixture
