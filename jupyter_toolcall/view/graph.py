@@ -161,18 +161,9 @@ def _table(rows: Rows, until: int) -> _Table:
         branches_apart |= {call.branch} if drawn_calls[call.id] == call.id else set()
     drawn_rows = (row for row in in_order if drawn_calls[row.id] == row.id and not row.scheme)
     calls = {call.id: call for call in drawn_rows if not until or call.step <= until}
-    # What is saved later than `until` is not saved there.
-    saved = {use.object for call in calls.values() if call.saves for use in call.uses}
     branch_of = _branch_of(rows)
-    # What a replay saves as it goes on stands for the output.
-    ahead = {row.saved for row in rows.objects if row.branch and not branch_of[row.id]}
-    kept = (
-        row
-        for row in rows.objects
-        if drawn_objects[row.id] == row.id and not (row.role == "output" and row.name in ahead)
-    )
-    later = {row.id for row in rows.objects if row.saved} - saved
-    objects = {row.id: replace(row, saved="") if row.id in later else row for row in kept}
+    kept = [row for row in rows.objects if drawn_objects[row.id] == row.id]
+    objects = _as_saved(kept, calls.values(), branch_of)
     maker = {row.id: drawn_calls.get(row.call, "") for row in objects.values()}
     objects_by_call = dict[str, list[ObjectRow]]()
     for row in objects.values():
@@ -186,6 +177,17 @@ def _table(rows: Rows, until: int) -> _Table:
         for key in names:
             users[key].append(call_id)
     return _Table(calls, objects, maker, objects_by_call, used, users, branch_of)
+
+
+def _as_saved(
+    rows: Sequence[ObjectRow], calls: Iterable[CallRow], branch_of: Mapping[str, str]
+) -> dict[str, ObjectRow]:
+    """Return objects by id, saved by these calls alone, and without the outputs that a replay will
+    save: what it saves then stands for them."""
+    saved = {use.object for call in calls if call.saves for use in call.uses}
+    ahead = {row.saved for row in rows if row.branch and not branch_of[row.id]}
+    drawn = (row for row in rows if row.role != "output" or row.name not in ahead)
+    return {row.id: row if row.id in saved else replace(row, saved="") for row in drawn}
 
 
 def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
