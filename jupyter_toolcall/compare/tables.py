@@ -93,7 +93,12 @@ def _pairings(a: Frame, b: Frame) -> Iterator[Pairing]:
         is_same = bool(a.labels[:least].equals(b.labels[:least]))
         # Numbers from 0 on are the labels of any table.
         are_labels = not is_same or (label_names[0] and not same_height)
-        if label_names[0] == label_names[1] and are_labels and a.labels.is_unique and b.labels.is_unique:
+        if (
+            label_names[0] == label_names[1]
+            and are_labels
+            and a.labels.is_unique
+            and b.labels.is_unique
+        ):
             partners = b.labels.get_indexer(a.labels[rows]).tolist()
             yield _matched(a, b, rows, partners, a.labels, "labels")
     if same_height:
@@ -277,7 +282,6 @@ def _difference(pairing: Pairing) -> Difference:
         tuple(_cells(pairing, common, columns, changes, (one, other))),
         sum(change.changed for _, change in changes),
         (names_alone(a.names, b.names), names_alone(b.names, a.names)),
-        (tuple(pairing.name(0, n) for n in left), tuple(pairing.name(1, n) for n in right)),
         pairing.alone,
         tuple(change for change in by_column if change.changed or any(change.types)),
         pairing.sample,
