@@ -66,7 +66,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         label = Label() if is_ancestor else journal.labels.get(entry, Label())
         others = {b.name for b in result}
         called = label.name[:LONGEST]
-        default_names.append("" if called else name)
+        default_names.append(name)
         if not is_ancestor:
             used_names = others if called else given_names | others
             name = unused_name(called or name, used_names)
@@ -78,34 +78,28 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     for index, branch in enumerate(listed := tuple(result)):
         if branch.is_ancestor:
             result[index] = replace(branch, name=ancestor_name(journal, head, names))
-            continue
-        default_name = default_names[index]
-        same = [b for b, name in zip(listed, default_names, strict=True) if name == default_name]
-        namesakes = [other for other in same if default_name and other is not branch]
-        result[index] = replace(branch, change=_whole_change(journal, branch, listed, namesakes))
+        elif branch.first_own_entry and (left := parent_branch(journal, branch, listed)):
+            same = zip(listed, default_names, strict=True)
+            namesakes = [b for b, name in same if name == default_names[index] and b != branch]
+            result[index] = replace(branch, change=_change(journal, branch, left, namesakes))
     return tuple(result)
 
 
-def _whole_change(
-    journal: Journal, branch: Branch, existing: Sequence[Branch], namesakes: Sequence[Branch]
-) -> str:
-    """Return how a branch differs from the one that it left, with decisions that were repeated from
+def _change(journal: Journal, branch: Branch, left: Branch, namesakes: Sequence[Branch]) -> str:
+    """Return how a branch differs from the one that it left, also by decisions that it repeats from
     a third one, and from its namesakes: those of the same default name."""
-    left = parent_branch(journal, branch, existing) if branch.first_own_entry else None
-    if left is None:
-        return branch.change
-    event = journal[branch.first_own_entry or ""].event
-    changes = _person_changes(journal, branch.head)
+    mine, parts = _person_changes(journal, branch.head), list[str]()
     # The first own decision is the change itself.
-    repeated = {
-        call: text for call, text in changes.items() if call != getattr(event, "call_id", "")
-    }
-    parts = list[str]()
+    own_call = getattr(journal[branch.first_entry].event, "call_id", "")
     for other in (left, *namesakes):
         theirs = _person_changes(journal, other.head)
-        parts += [t("with %1", text) for call, text in repeated.items() if theirs.get(call) != text]
-        if other is not left:
-            parts += [t("without %1", theirs[call]) for call in theirs if call not in changes]
+        missing = theirs.keys() - mine.keys() if other is not left else ()
+        parts += [
+            t("with %1", text)
+            for call, text in mine.items()
+            if call != own_call and theirs.get(call) != text
+        ]
+        parts += [t("without %1", text) for call, text in theirs.items() if call in missing]
     if not parts and any(other.change == branch.change for other in namesakes):
         parts = [t("from %1", left.name)]
     return joined(", ", dict.fromkeys([branch.change, *parts]))

@@ -189,8 +189,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     in_box = {n: [names[n], *texts[n]] for n in by_place[: len(names)]}
     lines, others = _box_lines(in_box, wide)
     return Preview(
-        # A small picture has no room for words.
-        text="" if room is SMALL else joined(", ", parts),
+        text=joined(", ", parts),
         columns=(*names.values(),),
         cells=tuple(zip(*texts.values(), strict=True)),
         rows=() if rows == [*map(str, range(len(rows)))] else (*rows,),

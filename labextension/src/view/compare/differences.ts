@@ -134,7 +134,8 @@ function loneRows({ name, says, cells, unfolded }: PartRow, where: SideName, id:
 function previewTable(preview: Preview, changed: Cells, where: SideName): Child {
   if (preview.columns.length === 0) return null;
   const marks = new Set(changed.map(cell => `${rowOf(cell, where)} ${cell.column}`));
-  return table(preview, undefined, (row, column) => marks.has(`${row + 1} ${preview.columns[column] ?? ''}`));
+  const shown = table(preview, undefined, (row, column) => marks.has(`${row + 1} ${preview.columns[column] ?? ''}`));
+  return h('div', {}, shown, mutedText(oneLine(preview.text)));
 }
 
 const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left' ? cell.left_at : cell.right_at);
@@ -150,7 +151,7 @@ const showsAll = (preview: Preview, cells: Cells, where: SideName): boolean =>
 function objectPreview(object: ObjectRow): Child[] {
   const { preview } = object;
   const fields = preview.fields.map(([name, value]) => h('div', 'tc-partof', nameLabel(name), oneLine(value, 80)));
-  return [image(object), ...fields, previewTable(preview, [], 'left'), preview.text ? textLines(preview.text, () => false) : null];
+  return [image(object), ...fields, previewTable(preview, [], 'left') ?? (preview.text && textLines(preview.text, () => false))];
 }
 
 const image = ({ name, preview }: ObjectRow): Child => picture(preview.image, t('%1, a picture', name));
