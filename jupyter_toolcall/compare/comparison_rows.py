@@ -14,7 +14,7 @@ from pydantic import Field
 from ..core.call_record import CallRecord
 from ..core.digests import encode
 from ..core.events import Made, Producer
-from ..core.interface_text import t, tn
+from ..core.interface_text import joined, t, tn
 from ..core.json_data import sendable_data
 from ..core.recorded_data import replace
 from ..core.rows import Row, Text
@@ -26,7 +26,7 @@ from .alignment import Branch, alike, change, compare, read_branch, same_calls
 from .cells import cell_content
 from .comparison import CallPair, Change, ObjectPair
 from .differences import CellPair, Difference, Line
-from .frame_columns import frame_of
+from .frame_columns import Frame, frame_of
 
 CURRENT = "current"
 """How a row names the branch that is shown: its head moves."""
@@ -48,8 +48,7 @@ class LinePair(Row):
 
 
 ROWS, COLUMNS, CELL = 6, 8, 24
-"""Rows and columns that are shown of the rows that a call removed or added, and characters of a
-cell."""
+"""Rows and columns that are shown of rows that one table alone has, and characters of a cell."""
 ROW_NAMES = (t("Removed rows"), t("Added rows"))
 
 
@@ -67,6 +66,8 @@ class PartRow(Row):
     cells: tuple[CellPair, ...] = ()
     images: tuple[str, ...] = ()
     """Of the left, of the right and of what differs: `data:image/…;base64,` addresses, or ""."""
+    unfolded: bool = False
+    """Its name does not say what its rows say: they are shown without a click."""
 
 
 class DifferenceRow(Row):
@@ -189,18 +190,27 @@ def comparison_row(
 
 
 def _compared_row(key: str, objects: ObjectPair, sides: tuple[RowSide, RowSide]) -> DifferenceRow:
-    """Return how two objects differ; of tables with the rows that one alone has."""
+    """Return how two objects differ; of tables with the rows that one alone has, or with the first
+    rows of both where a column or all rows differ."""
     change = objects.difference
     if not isinstance(change, kinds.Tables):
         return difference_row(key, change)
-    tables = map(_value, (objects.left, objects.right), sides)
-    names = [tn("%1 row %2", "%1 rows %2", count, kinds.HERE[0]) for count in change.alone]
-    hide = sides[0].cursor.context.hide
-    rows = [without_secrets(part, hide) for part in lone_rows(change, tables, names)]
+    shown, uncounted = change, replace(change, alone=(0, 0))
+    names: list[Text] = [
+        tn("%1 row %2", "%1 rows %2", count, kinds.HERE[0]) for count in change.alone
+    ]
+    if is_other := change.unrelated or any(change.columns):
+        names = [text or t("first rows") for text in kinds.alone(uncounted, kinds.HERE)]
+        heights = change.left[0], change.right[0]
+        left, right = (tuple(range(min(height, ROWS))) for height in heights)
+        uncounted = replace(change, columns=((), ()))
+        shown = replace(change, alone=heights, lone=(left, right))
+    tables, hide = map(_value, (objects.left, objects.right), sides), sides[0].cursor.context.hide
+    rows = [without_secrets(part, hide) for part in lone_rows(shown, tables, names)]
     # What is shown is not counted once more.
-    is_shown = len(rows) == sum(map(bool, change.alone))
-    row = difference_row(key, replace(change, alone=(0, 0)) if is_shown else change)
-    return replace(row, parts=(*row.parts, *rows))
+    is_shown = len(rows) == sum(map(bool, shown.alone))
+    row = difference_row(key, uncounted if is_shown else change)
+    return replace(row, parts=(*row.parts, *(replace(part, unfolded=is_other) for part in rows)))
 
 
 def _value(name: str, side: RowSide) -> object:
@@ -340,11 +350,16 @@ def lone_rows(
 ) -> Iterator[PartRow]:
     """Yield the rows that one of two tables alone has, under their names."""
     for side, (table, rows) in enumerate(zip(tables, change.lone, strict=True)):
-        cells = (*_row_cells(table, rows[:ROWS], change.rows[side], is_left=side == 0),)
-        if cells:
-            hidden_count = change.alone[side] - len(rows[:ROWS])
-            says = tn("and %1 more row", "and %1 more rows", hidden_count) if hidden_count else ""
-            yield PartRow(names[side], says, cells=cells)
+        frame = frame_of(table)
+        if frame is None or not rows:
+            continue
+        # The columns that it alone has come first.
+        columns = sorted(frame.names, key=lambda name: name not in change.columns[side])
+        cells = (*_row_cells(frame, rows[:ROWS], columns[:COLUMNS], is_left=side == 0),)
+        rows_left, columns_left = change.alone[side] - len(rows[:ROWS]), len(columns[COLUMNS:])
+        says = [tn("and %1 more row", "and %1 more rows", rows_left)] * bool(rows_left)
+        says += [tn("+ %1 column", "+ %1 columns", columns_left)] * bool(columns_left)
+        yield PartRow(names[side], joined(", ", says), cells=cells)
 
 
 def without_secrets(part: PartRow, hide: Hide) -> PartRow:
@@ -354,20 +369,17 @@ def without_secrets(part: PartRow, hide: Hide) -> PartRow:
 
 
 def _row_cells(
-    table: object, rows: tuple[int, ...], names: tuple[str, ...], is_left: bool
+    frame: Frame, rows: Sequence[int], columns: Sequence[str], is_left: bool
 ) -> Iterator[CellPair]:
     """Yield the cells of rows that only one of two tables has."""
-    frame = frame_of(table)
-    if frame is None:
-        return
-    shown_rows, columns = frame.take([*rows]), frame.names[:COLUMNS]
-    for n, (row, name) in enumerate(zip(rows, names, strict=False)):
-        for number, column in enumerate(columns):
+    shown_rows, numbers = frame.take([*rows]), [*map(frame.names.index, columns)]
+    for n, row in enumerate(rows):
+        for column, number in zip(columns, numbers, strict=True):
             text = cell_content(shown_rows.cell(shown_rows.column(number), n))[:CELL]
             if is_left:
-                yield CellPair(name, column, left=text, left_at=row + 1)
+                yield CellPair(frame.row_name(row), column, left=text, left_at=row + 1)
             else:
-                yield CellPair(name, column, right=text, right_at=row + 1)
+                yield CellPair(frame.row_name(row), column, right=text, right_at=row + 1)
 
 
 def _line(line: Line) -> LinePair:

@@ -98,8 +98,6 @@ class Tables:
     """How many of those differ, those that are left out here too."""
     columns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """The columns that one side alone has."""
-    rows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """Some of the rows that one side alone has, by their labels."""
     alone: tuple[int, int] = (0, 0)
     """How many rows one side alone has."""
     by_column: tuple[ColumnChange, ...] = ()
@@ -111,7 +109,7 @@ class Tables:
     wide: int = 0
     """How many columns were compared of a wide table; 0 where all were."""
     lone: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-    """The positions of the rows in `rows`."""
+    """The positions of some of the rows that one side alone has."""
     unrelated: bool = False
     """No row of one is known to be a row of the other, as of a table and its groups."""
 

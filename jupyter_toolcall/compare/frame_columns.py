@@ -55,8 +55,12 @@ class Frame:
 
     @property
     def labels(self) -> Any:
-        """What the rows are called, by position."""
+        """What the rows are called, by position: their places from 0 where they have no labels."""
         return range(self.height)
+
+    def row_name(self, row: int) -> str:
+        """Return what a row is called wherever it is shown: its label, as `.loc` takes it."""
+        return cell_text(self.labels[row])
 
     def take(self, rows: Sequence[int]) -> Any:
         return replace(self, value=self.value[rows])

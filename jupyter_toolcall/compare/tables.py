@@ -38,8 +38,6 @@ class Pairing:
     tables: tuple[Frame, Frame]
     rows: tuple[Sequence[int], Sequence[int]]
     """The positions in either table, side by side."""
-    names: tuple[Sequence[Any], Sequence[Any]]
-    """What the rows of either table are called, by their positions."""
     lone: tuple[Sequence[int], Sequence[int]] = ((), ())
     """The first rows that one table alone has."""
     alone: tuple[int, int] = (0, 0)
@@ -49,7 +47,7 @@ class Pairing:
     """What the pairs go by."""
 
     def name(self, side: int, row: int) -> str:
-        return cell_text(self.names[side][row])
+        return self.tables[side].row_name(row)
 
 
 def tables(left: object, right: object) -> Difference | None:
@@ -88,19 +86,24 @@ def _pairings(a: Frame, b: Frame) -> Iterator[Pairing]:
     is_large = height > most
     rows = _spaced(a.height, min(most, SAMPLE)) if is_large else range(a.height)
     sample = len(rows) if is_large else 0
-    names, label_names = (a.labels, b.labels), [_label_names(table) for table in (a, b)]
+    label_names = [_label_names(table) for table in (a, b)]
     is_same, same_height = True, a.height == b.height
     if isinstance(a, PandasFrame) and isinstance(b, PandasFrame):
         least = min(a.height, b.height)
         is_same = bool(a.labels[:least].equals(b.labels[:least]))
         # Numbers from 0 on are the labels of any table.
         are_labels = not is_same or (label_names[0] and not same_height)
-        if label_names[0] == label_names[1] and are_labels and all(n.is_unique for n in names):
-            partners = names[1].get_indexer(names[0][rows]).tolist()
-            yield _matched(a, b, rows, partners, names, "labels")
+        if (
+            label_names[0] == label_names[1]
+            and are_labels
+            and a.labels.is_unique
+            and b.labels.is_unique
+        ):
+            partners = b.labels.get_indexer(a.labels[rows]).tolist()
+            yield _matched(a, b, rows, partners, a.labels, "labels")
     if same_height:
         by: By = "positions" if is_same or not any(label_names) else "content"
-        yield Pairing((a, b), (rows, rows), names, sample=sample, by=by)
+        yield Pairing((a, b), (rows, rows), sample=sample, by=by)
     if height <= LARGE and not (is_large and same_height):
         yield from filter(None, (_by_key(a, b), _by_content(a, b)))
 
@@ -168,15 +171,16 @@ def _matched(
     b: Frame,
     rows: Sequence[int],
     partners: Sequence[int],
-    names: tuple[Sequence[object], Sequence[object]],
+    names: Sequence[object],
     by: By = "content",
 ) -> Pairing:
-    """Return rows of `a` with their `partners` in `b`, which are -1 where there is none."""
+    """Return rows of `a` with their `partners` in `b`, which are -1 where there is none; rows that
+    moved in the order of their `names`."""
     both = [(row, partner) for row, partner in zip(rows, partners, strict=True) if partner >= 0]
     moved = any(one > other for (_, one), (_, other) in pairwise(both))
     if moved:
         # By name, the order is the same from either side. Names of several types have none.
-        every = [*names[0]]
+        every = [*names]
         labels = [every[row] for row, _ in both]
         texts = zip(map(cell_text, labels), both, strict=True)
         ordered = attempt(sorted, zip(labels, both, strict=True))[0] or sorted(texts)
@@ -185,9 +189,9 @@ def _matched(
     if len(rows) < a.height:
         extra, missing = a.height - b.height, len(rows) - len(both)
         alone = (max(0, extra), max(0, -extra)) if extra else (missing, missing)
-        return Pairing((a, b), (left, right), names, ((), ()), alone, moved, len(rows), by)
+        return Pairing((a, b), (left, right), ((), ()), alone, moved, len(rows), by)
     lone = sorted({*range(a.height)} - {*left}), sorted({*range(b.height)} - {*right})
-    return Pairing((a, b), (left, right), names, lone, (len(lone[0]), len(lone[1])), moved, by=by)
+    return Pairing((a, b), (left, right), lone, (len(lone[0]), len(lone[1])), moved, by=by)
 
 
 def _by_key(a: Frame, b: Frame) -> Pairing | None:
@@ -203,7 +207,7 @@ def _by_key(a: Frame, b: Frame) -> Pairing | None:
         is_order = len(both) == a.height and [*ours] != [*theirs]
         if is_order if a.height == b.height else 2 * len(both) > min(a.height, b.height):
             partners = [theirs.get(key, -1) for key in ours]
-            return _matched(a, b, range(a.height), partners, ([*ours], [*theirs]), "key")
+            return _matched(a, b, range(a.height), partners, [*ours], "key")
     return None
 
 
@@ -239,7 +243,7 @@ def _by_content(a: Frame, b: Frame) -> Pairing | None:
     if a.height > b.height:
         partner_of = {row: partner for partner, row in enumerate(found)}
         found = [partner_of.get(row, -1) for row in range(a.height)]
-    return _matched(a, b, range(a.height), found, (a.labels, b.labels))
+    return _matched(a, b, range(a.height), found, a.labels)
 
 
 def _row_texts(table: Frame, names: Sequence[str]) -> list[str]:
@@ -278,7 +282,6 @@ def _difference(pairing: Pairing) -> Difference:
         tuple(_cells(pairing, common, columns, changes, (one, other))),
         sum(change.changed for _, change in changes),
         (names_alone(a.names, b.names), names_alone(b.names, a.names)),
-        (tuple(pairing.name(0, n) for n in left), tuple(pairing.name(1, n) for n in right)),
         pairing.alone,
         tuple(change for change in by_column if change.changed or any(change.types)),
         pairing.sample,

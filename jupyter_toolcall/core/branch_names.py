@@ -68,6 +68,15 @@ def cause(journal: Journal, first_own_entry: str) -> Cause:
     return Cause("branch", "")
 
 
+def decision_change(entry: Entry, state: State) -> tuple[str, str]:
+    """Return the call of a person's decision, by its id, and what the decision changed of what the
+    model asked for. The entry is on the path to the state."""
+    event = entry.event
+    assert isinstance(event, Decided)
+    call = state.calls[event.call_id]
+    return call.id, _of_call(event, call, {**_defaults(entry, call), **call.proposed}, event).change
+
+
 def fork_name(state: State) -> str:
     """Return the name of a fork at a state: it counts the calls that have ended."""
     count = _settled(state)

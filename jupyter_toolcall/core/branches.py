@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
-from .branch_names import Cause, cause, fork_name
+from .branch_names import Cause, cause, decision_change, fork_name
 from .errors import UsageError
 from .events import Asked, Decided, Opened, Replied, ended_call
 from .folds import Trail
-from .interface_text import t, tn
+from .interface_text import joined, t, tn
 from .journal import Journal
 from .journal_entries import Entry, Label
 from .recorded_data import replace
@@ -40,7 +40,8 @@ class Branch:
     is_ancestor: bool = False
     """Whether its head is an ancestor of another branch's head: it has no own entry yet."""
     change: str = ""
-    """How it differs from the branch that it left; "" for the oldest."""
+    """How it differs from the branch that it left, and from one that would have its name; "" for
+    the oldest."""
 
 
 def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
@@ -50,6 +51,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
     is not before `head` belongs to another cell: it and the entries after it are left out.
     """
     result: list[Branch] = []
+    default_names: list[str] = []
     given_names = {label.name for label in journal.labels.values()} - {""}
     for leaf in _heads(journal, head):
         own_entry = (_path(journal, leaf).fork or None) if result else None
@@ -64,6 +66,7 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
         label = Label() if is_ancestor else journal.labels.get(entry, Label())
         others = {b.name for b in result}
         called = label.name[:LONGEST]
+        default_names.append(name)
         if not is_ancestor:
             used_names = others if called else given_names | others
             name = unused_name(called or name, used_names)
@@ -72,10 +75,40 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
             Branch(leaf, name, own_entry, leaf == head, hidden, entry, is_ancestor, change)
         )
     names = [branch.name for branch in result if not branch.is_ancestor]
-    for index, branch in enumerate(result):
+    for index, branch in enumerate(listed := tuple(result)):
         if branch.is_ancestor:
             result[index] = replace(branch, name=ancestor_name(journal, head, names))
+        elif branch.first_own_entry and (left := parent_branch(journal, branch, listed)):
+            same = zip(listed, default_names, strict=True)
+            namesakes = [b for b, name in same if name == default_names[index] and b != branch]
+            result[index] = replace(branch, change=_change(journal, branch, left, namesakes))
     return tuple(result)
+
+
+def _change(journal: Journal, branch: Branch, left: Branch, namesakes: Sequence[Branch]) -> str:
+    """Return how a branch differs from the one that it left, also by decisions that it repeats from
+    a third one, and from its namesakes: those of the same default name."""
+    mine, parts = _person_changes(journal, branch.head), list[str]()
+    # The first own decision is the change itself.
+    own_call = getattr(journal[branch.first_entry].event, "call_id", "")
+    for other in (left, *namesakes):
+        theirs = _person_changes(journal, other.head)
+        missing = theirs.keys() - mine.keys() if other is not left else ()
+        parts += [
+            t("with %1", text)
+            for call, text in mine.items()
+            if call != own_call and theirs.get(call) != text
+        ]
+        parts += [t("without %1", text) for call, text in theirs.items() if call in missing]
+    if not parts and any(other.change == branch.change for other in namesakes):
+        parts = [t("from %1", left.name)]
+    return joined(", ", dict.fromkeys([branch.change, *parts]))
+
+
+def _person_changes(journal: Journal, head: str) -> dict[str, str]:
+    """Return what a person edited, rejected or answered on a branch, by the calls."""
+    state = state_at(journal, head)
+    return dict(decision_change(journal[entry], state) for entry in _path(journal, head).decisions)
 
 
 def ancestor_name(journal: Journal, head: str, others: Collection[str]) -> str:
@@ -93,6 +126,8 @@ class _Path(NamedTuple):
     """The entry with which it last left an older branch; "" where it left none."""
     prompts: Trail[str] = Trail()
     """The entries with which cells begin."""
+    decisions: Trail[str] = Trail()
+    """Those with which a person edited, rejected or answered calls."""
     question: str = ""
     """The first entry of the question beside the conversation that it leads to, if any."""
 
@@ -112,6 +147,9 @@ def _path_fold(journal: Journal) -> Callable[[_Path, Entry], _Path]:
             path = path._replace(fork=entry.id)
         if is_prompt(entry):
             path = path._replace(prompts=path.prompts.add(entry.id))
+        event = entry.event
+        if isinstance(event, Decided) and event.decision != "approve" and not event.round:
+            path = path._replace(decisions=path.decisions.add(entry.id))
         if entry.begins_question and not path.question:
             path = path._replace(question=entry.id)
         return path

@@ -29,6 +29,8 @@ class Preview(Row):
     fields: Annotated[tuple[tuple[str, str], ...], Field(max_length=MOST_ENTRIES)] = ()
     columns: Annotated[tuple[str, ...], Field(max_length=MOST_ENTRIES)] = ()
     cells: Annotated[tuple[tuple[str, ...], ...], Field(max_length=MOST_ENTRIES)] = ()
+    rows: Annotated[tuple[str, ...], Field(max_length=MOST_ENTRIES)] = ()
+    """What the rows of a table are called; none where they are called by their places from 0."""
     image: str = ""
     """A `data:image/…;base64,` address, shown by `<img>` or `<image>` alone."""
     glyph: Annotated[tuple[str, ...], Field(max_length=MOST_ENTRIES)] = ()

@@ -180,6 +180,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     order = by_place[: room.columns] if is_wide else range(wide)
     names = {n: _cell(frame.names[n], room.cell + 2) for n in order}
     texts = {n: [_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order}
+    rows = [visible_text(head.row_name(n), room.cell + 2) for n in range(head.height)]
     empty, parts = _empty_cells(frame), list[str]()
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
@@ -188,10 +189,10 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     in_box = {n: [names[n], *texts[n]] for n in by_place[: len(names)]}
     lines, others = _box_lines(in_box, wide)
     return Preview(
-        # A small picture has no room for words.
-        text="" if room is SMALL else joined(", ", parts),
+        text=joined(", ", parts),
         columns=(*names.values(),),
         cells=tuple(zip(*texts.values(), strict=True)),
+        rows=() if rows == [*map(str, range(len(rows)))] else (*rows,),
         more=bool(parts),
         lines=lines,
         others=others,

@@ -208,13 +208,34 @@ test('the first difference is open from the start, in the same words on both sid
 test('the difference of a saved result is open too', async () => {
   const rows = forked({}, {}, { differences: [CELLS, { ...CELLS, id: 'y3 p3' }] });
   const pairs = [{ ...DIFFERS, objects: [OBJECTS] }, { ...SAME, kind: 'differs' as const, objects: [{ left: 'y3', right: 'p3' }] }];
-  const open3 = async (saved: string): Promise<boolean[]> => {
-    const objects = (rows.objects ?? []).map(one => (one.id === 'p3' ? { ...one, saved } : one));
-    const it = await open({ ...rows, objects, comparisons: [compared({ pairs })] });
+  const open3 = async (saves: boolean): Promise<boolean[]> => {
+    const calls = (rows.calls ?? []).map(one => (one.step === 3 ? { ...one, saves } : one));
+    const it = await open({ ...rows, calls, comparisons: [compared({ pairs })] });
     return it.all('.diff details').slice(2).map(one => (one as HTMLDetailsElement).open);
   };
-  assert.deepEqual(await open3(''), [false, false]);
-  assert.deepEqual(await open3('clean'), [true, true]);
+  assert.deepEqual(await open3(false), [false, false]);
+  assert.deepEqual(await open3(true), [true, true]);
+});
+
+test('first rows of tables with other columns are shown on both sides without a click, and once more where they are saved', async () => {
+  const table = (side: string, column: string, value: string): NonNullable<DifferenceRow['parts']>[number] => ({
+    name: `only here: ${column}`, says: '+ 4 columns', unfolded: true, cells: [{ row: '0', column, [side]: value, [`${side}_at`]: 1 }]
+  });
+  const differences = [{ id: 'y2 p2', parts: [table('left', 'city', 'Porto'), table('right', 'item', 'lamp')] }];
+  const saving: PairRow = { left: 'x3', right: 'call3', kind: 'differs', objects: [{ ...OBJECTS, repeated: true }] };
+  const rows = forked({}, {}, { differences, comparisons: [compared({ pairs: [{ ...DIFFERS, objects: [OBJECTS] }, saving] })] });
+  const it = await open({ ...rows, calls: (rows.calls ?? []).map(one => (one.step === 3 ? { ...one, saves: true } : one)) });
+  const shown = (where: string): string[] => texts(it, `${where} details[open] > div`);
+  assert.deepEqual(shown('.diff:not(.b)'), ['city0Porto+ 4 columns', 'city0Porto+ 4 columns']);
+  assert.deepEqual(shown('.diff.b'), ['item0lamp+ 4 columns', 'item0lamp+ 4 columns']);
+  assert.doesNotMatch(it.root.textContent, /the same difference as above/);
+});
+
+test('an object that an older branch shares has the name of the chosen branch', async () => {
+  const shared = forked({}, { branch: 'older' }, { differences: [CELLS] });
+  const it = await open({ ...shared, branches: [{ id: 'older', name: 'older one', calls: 3 }, ...(shared.branches ?? [])] });
+  assert.deepEqual(texts(it, '.tc-mini .muted').map(text => text.split(' · ')[0]), ['main', 'slices']);
+  assert.deepEqual(it.all('.diff').map(cell => cell.dataset.branch), ['main', 'slices']);
 });
 
 test('two pictures stand side by side, and what differs in them on the right, from either side', async () => {
@@ -227,11 +248,12 @@ test('two pictures stand side by side, and what differs in them on the right, fr
 });
 
 test('cells that stand in the small picture of a table are marked there, each side in its own row', async () => {
-  const preview = { columns: ['n', 'm'], cells: [['1', '5'], ['1', '6']] };
+  const preview = { columns: ['n', 'm'], cells: [['1', '5'], ['1', '6']], rows: ['5', '7'] };
   const cells = [{ row: '1 | 0', column: 'n', left: '1', right: '2', left_at: 2, right_at: 1 }];
   const rows = forked({}, { preview }, { differences: [{ id: 'y2 p2', parts: [{ says: '1 cell differs', cells }] }] });
   const it = await open({ ...rows, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview } : one)) });
-  const marked = (where: string): boolean[] => it.all(`${where} td`).map(td => td.querySelector('mark') !== null);
+  const marked = (where: string): boolean[] => it.all(`${where} tbody td`).map(td => td.querySelector('mark') !== null);
+  assert.deepEqual(texts(it, '.diff:not(.b) tbody th'), ['5', '7']);
   assert.deepEqual(marked('.diff:not(.b)'), [false, false, true, false]);
   assert.deepEqual(marked('.diff.b'), [true, false, false, false]);
 });

@@ -313,7 +313,7 @@ test('of a new table no cell has changed: its first rows are shown', async () =>
   it.view.update(whole({ ...rows, calls, objects: (rows.objects ?? []).map(one => (one.id === 'p2' ? { ...one, preview: SMALL } : one)) }));
   assert.equal(it.all('.tc-tablepart').length, 0);
   it.view.update(delta(1, { differences: [{ id: 'change p1 p2', parts: [{ name: '', says: 'a new table' }] }] }));
-  assert.deepEqual(it.all('.tc-tablepart th').map(one => one.textContent), ['id', 'city']);
+  assert.deepEqual(it.all('.tc-tablepart thead th').map(one => one.textContent), ['id', 'city']);
 });
 
 test('a run with failures has no tick', async () => {

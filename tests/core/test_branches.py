@@ -242,6 +242,26 @@ def test_another_model_names_its_branch(kernel: Kernel) -> None:
     assert causes(fresh)[-1][1].startswith("model other:")
 
 
+def test_branches_of_equal_edits_say_what_else_a_person_decided_on_them() -> None:
+    main = session()
+    first, sliced = main.calls[0], main.calls[1]
+    other = main.edit(sliced, shape="slices").run()
+    both = other.edit(other.calls[3], Potato="Potato#1").run()
+    alone = main.edit(main.calls[3], Potato="Potato#1").run()
+    again = both.decide_anew(first.id, "answer", result="Potato#1").run()
+    slices = "Potato_slice: shape slices instead of sticks"
+    peel = "Potato_peel: Potato Potato#1 instead of Potato#4"
+    assert causes(again)[1:] == [
+        ("Potato=Potato#1 (call 4)", f"{peel}, with {slices}"),
+        ("Potato=Potato#1 (call 4) 2", f"{peel}, without {slices}"),
+        (
+            "answered Potato#1 (call 1)",
+            f"Potato_peel answered by a person, with {slices}, with {peel}",
+        ),
+    ]
+    assert alone.branch == "Potato=Potato#1 (call 4) 2"
+
+
 JOINED = "\U0001f469\u200d\u2764\ufe0f"
 shapes_drawn = st.text(max_size=80) | st.text("- \x1f\U0001f3f3\u2764\u200d\ufe0f", max_size=80)
 

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from jupyter_toolcall import Scripted, Session, Toolbox
 from tests.e2e import kitchen
 from tests.e2e.rig import (
     Place,
@@ -173,6 +175,78 @@ def test_branches_are_named_hidden_shown_and_gone_to_from_the_panel_and_by_lines
     wait_idle(page)
     save(page)
     assert "by code" in str(saved_notebook(lab, "n.ipynb").cells[1].outputs)
+
+
+# -- tables stay in their half -----------------------------------------------------------------
+
+HALVES = """table => {
+    const box = element => element.getBoundingClientRect();
+    const rows = [...table.querySelectorAll('.tc-crow')].map(row => [...row.children].slice(1));
+    const out = rows.flat().flatMap(half => [...half.querySelectorAll('*')].filter(element => {
+        // What scrolls is cut at the edge of what it scrolls in.
+        const {left, right} = box(element.parentElement.closest('.tc-scroll') ?? element);
+        return right > left && (left < box(half).left - 1 || right > box(half).right + 1);
+    }).map(element => element.outerHTML));
+    const pairs = rows.filter(halves => halves.length === 2).map(halves => halves.map(box));
+    const scrolls = [...table.querySelectorAll('.tc-scroll')]
+        .filter(element => element.scrollWidth > element.clientWidth);
+    const share = test => pairs.filter(test).length / pairs.length;
+    return {
+        out,
+        beside: share(([a, b]) => a.right <= b.left + 1),
+        below: share(([a, b]) => a.bottom <= b.top + 1 && a.left === b.left),
+        shaded: scrolls.every(area => getComputedStyle(area).backgroundImage.includes('gradient')),
+        scrolls: scrolls.length,
+    };
+}"""
+
+
+def groups(table: pandas.DataFrame, column: str) -> pandas.DataFrame:
+    """Sum up the groups of a table."""
+    return table.groupby(column, as_index=False).agg({"revenue": "sum"})
+
+
+def top(table: pandas.DataFrame, n: int) -> pandas.DataFrame:
+    """Return the rows with the largest value."""
+    return table.nlargest(n, "revenue")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "is_stacked"), [(500, 900, True), (900, 700, False), (1366, 768, False)]
+)
+def test_wide_tables_stay_in_their_half_which_stands_below_the_other_in_a_narrow_panel(
+    page: Page, tmp_path: Path, width: int, height: int, is_stacked: bool
+) -> None:
+    named = {f"a column with a long name {n}": range(9) for n in range(5)}
+    orders = pandas.DataFrame({"city": [*"abc"] * 3, "item": [*"xyyzzzxxx"], **named})
+    script = [
+        *(
+            ("top", {"table": "DataFrame#1", "n": 8}),
+            ("groups", {"table": "$DataFrame", "column": "city"}),
+        ),
+        *(("save", {"best": "$DataFrame"}), "Done."),
+    ]
+    main = Session(
+        *(Toolbox(groups, top), Scripted(script)),
+        scheme="flat",
+        approve="all",
+        inputs={"orders": orders.assign(revenue=range(9))},
+        outputs={"best": pandas.DataFrame},
+    ).tell("Find the best.")
+    by_item = main.edit(main.calls[1], column="item").run()
+    less = by_item.edit(by_item.calls[0], n=3).run()
+    less = less.name_branch("a long name of a branch, as people give them, to its limit")
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(less.export(tmp_path / "wide.html").as_uri())
+    compared = kitchen.open_tab(page.get_by_role("region", name="Tool calls"), "Compare")
+    table = compared.get_by_role("table", name="Comparison of main and a long name")
+    # What was saved is shown, whatever an earlier row shows.
+    expect(table.locator(".saved details[open]")).to_have_count(2)
+    expect(table.get_by_text("only here: city").first).to_be_visible()
+    found = table.evaluate(HALVES)
+    screenshot(page, f"compare-wide-{width}")
+    assert found.pop("scrolls") > 0
+    assert found == {"out": [], "beside": not is_stacked, "below": is_stacked, "shaded": True}
 
 
 # -- branches at random: what the panel shows is what `session.diff` says -------------------

@@ -17,8 +17,16 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.compare.comparison import CallPair, Comparison
-from jupyter_toolcall.compare.comparison_rows import MOST, ComparisonRow, DifferenceRow, PairRow
+from jupyter_toolcall.compare.comparison_rows import (
+    MOST,
+    ComparisonRow,
+    DifferenceRow,
+    PairRow,
+    PartRow,
+    change_parts,
+)
 from jupyter_toolcall.compare.differences import Same
+from jupyter_toolcall.compare.values import difference
 from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.errors import CallError
 from jupyter_toolcall.core.json_data import sendable_data
@@ -26,6 +34,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.view.contract import Delta, Notice, Refused, Rows, Whole
 from jupyter_toolcall.view.contract_rows import CallRow, ObjectRow
+from jupyter_toolcall.view.previews import preview
 from tests.examples import examples
 from tests.wild import Clay, wild_box, wild_branch, wild_branches, wild_session
 
@@ -261,6 +270,10 @@ def loud(text: str) -> str:
     return f"{text.upper()}!"
 
 
+def change_rows(before: object, after: object) -> list[PartRow]:
+    return [*change_parts(difference(before, after), before, after)]
+
+
 def tidied(upper: Callable[[str], str]) -> Session:
     """Return a session that writes a name in capitals, and keeps the cheap rows of a table."""
 
@@ -283,6 +296,44 @@ def test_of_tables_the_rows_that_one_alone_has_are_shown_and_a_changed_tool_is_n
     assert (part.name, part.says) == ("3 rows only here", "")
     assert [cell.left for cell in part.cells] == ["200", "3", "300", "3", "400", "3"]
     assert all(cell.right_at == 0 and cell.right == "" for cell in part.cells)
+
+
+def test_of_tables_with_other_columns_the_first_rows_of_both_are_shown() -> None:
+    def by(table: pd.DataFrame, column: str) -> pd.DataFrame:
+        return table.groupby(column, as_index=False).agg({"n": "sum"})
+
+    orders = pd.DataFrame({"city": ["Rome", "Bonn"], "item": ["lamp"] * 2, "n": [1, 2]})
+    script = [("by", {"table": "DataFrame#1", "column": "city"}), ("save", {"best": "$DataFrame"})]
+    main = Session(
+        *(Toolbox(by), Scripted([*script, "Done."])),
+        scheme="flat",
+        approve="all",
+        inputs={"orders": orders},
+        outputs={"best": pd.DataFrame},
+    ).tell("Sum up.")
+    drive, _ = driven(main.edit(main.calls[0], column="item").run())
+    parts = [part for part in drive.whole().differences[0].parts if part.unfolded]
+    cells = [[(c.row, c.column, c.left or c.right) for c in part.cells] for part in parts]
+    assert [part.name for part in parts] == ["only here: city", "only here: item"]
+    assert cells == [
+        [("0", "city", "Bonn"), ("0", "n", "2"), ("1", "city", "Rome"), ("1", "n", "1")],
+        [("0", "item", "lamp"), ("0", "n", "3")],
+    ]
+
+
+def test_a_row_is_called_by_its_label_in_previews_removed_rows_and_comparisons() -> None:
+    late = pd.DataFrame({"key": [*range(10, 16)], "price": 1.0}, index=range(3, 9))
+    kept, dearer = late[late["key"] != 13], late.assign(price=[*[1.0] * 5, 2.0])
+    [cell] = change_rows(late, dearer)[0].cells
+    [removed] = [part for part in change_rows(late, kept) if part.cells]
+    assert (cell.row, {c.row for c in removed.cells}) == ("8", {"6"})
+    assert preview(kept).rows == ("3", "4", "5", "7")
+    assert preview(late.reset_index(drop=True)).rows == (), "their places from 0"
+    # Without labels a row has its place, also where a key tells which row it is.
+    records: list[dict[str, object]] = [{"key": k, "price": 1.0} for k in (10, 11, 12, 13)]
+    moved = [records[3], *records[:2], {"key": 12, "price": 2.0}]
+    [cell] = change_rows(records, moved)[0].cells
+    assert (cell.row, cell.left, cell.right) == ("2 | 3", "1.0", "2.0")
 
 
 def test_calls_that_are_shared_take_no_room() -> None:

@@ -19,7 +19,7 @@ export const CellPair = record({ row: text, column: text, left: text.or(""), rig
 export type CellPair = Read<typeof CellPair>;
 export const PartRow = record({
   name: text.or(""), says: text.or(""), left: nullable(text).or(null), right: nullable(text).or(null), lines: list(LinePair).or([]),
-  cells: list(CellPair).or([]), images: list(text.or("")).or([])
+  cells: list(CellPair).or([]), images: list(text.or("")).or([]), unfolded: boolean.or(false)
 });
 export type PartRow = Read<typeof PartRow>;
 export const RuleRow = record({
@@ -80,7 +80,7 @@ export const CallRow = record({
 export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
   caption: text.or(""), text: text.or(""), fields: list(tuple(text.or(""), text.or("")), 500).or([]), columns: list(text.or(""), 500).or([]),
-  cells: list(list(text.or("")), 500).or([]), image: text.or(""), glyph: list(text.or(""), 500).or([]),
+  cells: list(list(text.or("")), 500).or([]), rows: list(text.or(""), 500).or([]), image: text.or(""), glyph: list(text.or(""), 500).or([]),
   html: text.where(text => text.length <= 500000).or(""), lines: list(text.or(""), 500).or([]), others: text.or(""), more: boolean.or(false),
   empty_cells: list(tuple(text.or(""), text.or("")), 500).or([]), empty_columns: integer.or(0), missing: text.or(""), large: text.or("")
 });

@@ -1,7 +1,7 @@
 /** What a call changed: the object before it beside the object that it made. */
 import type { CallRow, ObjectRow, PartRow, Previewed } from '../generated/contract';
-import { cellTable, marked } from './compare/differences';
-import { cellText, type Child, h, mutedText, strongText } from './dom';
+import { cellTable } from './compare/differences';
+import { cellText, type Child, h, marked, mutedText, strongText } from './dom';
 import { pictureOf } from './full_preview';
 import { picture } from './icons';
 import { oneLine, t, textBlock, visibleText } from './text';

@@ -75,6 +75,8 @@ export function cellText(text: string, cap: number, other?: string): Child {
   return short === text ? oneLine(text, cap) : h('span', { title: text }, short);
 }
 
+export const marked = (text: Child): HTMLElement => h('mark', {}, text);
+
 /** A table in an area that scrolls; the label names it for screen readers. */
 export const scrollingTable = (label: string, head: Node, body: readonly Node[]): HTMLElement =>
   h('div', { class: 'tc-scroll', tabindex: 0, role: 'group', label }, h('table', 'tc-table', h('thead', {}, head), h('tbody', {}, ...body)));

@@ -1,6 +1,6 @@
 /** The full preview of an object: picture, table, HTML or text. */
 import type { CallRow, ObjectRow, Preview, ToolRow } from '../generated/contract';
-import { cellText, type Child, h, joined, mutedText, scrollingTable, scrollingText } from './dom';
+import { cellText, type Child, h, joined, marked, mutedText, scrollingTable, scrollingText } from './dom';
 import { button, picture } from './icons';
 import { cleanMarkup } from './safe_markup';
 import { definitionsOf } from './schema';
@@ -55,20 +55,24 @@ interface Part {
 
 const numbered = (list: readonly unknown[], most: number): number[] => [...list.slice(0, most).keys()];
 
-function table(preview: Preview, part?: Part): HTMLElement {
+/** The rows of a table under their names: labels of pandas, or else places from 0. */
+export function table(preview: Preview, part?: Part, isMarked: (row: number, column: number) => boolean = () => false): HTMLElement {
   const { rows, columns, named } = part ?? { rows: numbered(preview.cells, MOST_ROWS), columns: numbered(preview.columns, MOST_COLUMNS), named: [] };
   const look = columns.map(
     column => joined(' ', preview.cells.every(cells => NUMERIC.test(cells[column] ?? '')) && 'num', named.includes(column) && 'named')
   );
-  const cell = (text: string, place: number): HTMLElement => h('td', look[place], text === '' ? mutedText(t('empty')) : cellText(text, 60));
+  const cell = (row: number, column: number, place: number): HTMLElement => {
+    const text = preview.cells[row]?.[column] ?? '';
+    const shown = text === '' ? mutedText(t('empty')) : cellText(text, 60);
+    return h('td', look[place], isMarked(row, column) ? marked(shown) : shown);
+  };
+  const rowHead = (row: number): HTMLElement => {
+    const name = preview.rows[row] ?? String(row);
+    return h('th', { scope: 'row', class: NUMERIC.test(name) ? 'num' : undefined }, mutedText(oneLine(name, 24)));
+  };
   const head = columns.map((column, place) => h('th', { scope: 'col', class: look[place] }, oneLine(preview.columns[column] ?? '', 60)));
-  const body = rows.map(
-    row => h(
-      'tr', {}, part ? h('th', { scope: 'row', class: 'num' }, mutedText(String(row))) : null,
-      ...columns.map((column, place) => cell(preview.cells[row]?.[column] ?? '', place))
-    )
-  );
-  return scrollingTable(t('Table'), h('tr', {}, part ? h('td') : null, ...head), body);
+  const body = rows.map(row => h('tr', {}, rowHead(row), ...columns.map((column, place) => cell(row, column, place))));
+  return scrollingTable(t('Table'), h('tr', {}, h('td'), ...head), body);
 }
 
 /** All texts in a value, and the words in them. */

@@ -114,7 +114,10 @@ export class CompareTab {
     const grid = (...rows: Child[]): HTMLElement =>
       h('div', { class: 'tc-cmp', role: 'table', label: t('Comparison of %1', names) }, columnHeader(this._view, shown, this._acts), ...rows);
     if (!shown.comparison) return [grid(), notCompared(this._view)];
-    const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [shown.left.at, shown.right.at] }, MOST_ROWS);
+    const { left, right } = shown;
+    const [one, other] = left.at === 'left' ? [left, right] : [right, left];
+    const branches = { left: one.branch.name, right: other.branch.name };
+    const rows = pairRows(shown.pairs, { view: this._view, acts: this._acts, order: [left.at, right.at], names: branches }, MOST_ROWS);
     openFirst(rows);
     const speaks = this._view.model.session.phase === 'thinking';
     const more = rows.length >= MOST_ROWS ? h('p', 'tc-later', t('The first %1 rows are shown.', MOST_ROWS)) : null;

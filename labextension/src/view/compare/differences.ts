@@ -1,14 +1,12 @@
 /** Objects and values of two branches side by side, with the differences marked. */
 import type { ObjectRow, PartRow, Preview } from '../../generated/contract';
-import { cellText, type Child, h, joined, mutedText, scrollingTable, strongText } from '../dom';
+import { cellText, type Child, h, joined, marked, mutedText, scrollingTable, strongText } from '../dom';
+import { table } from '../full_preview';
 import { glyph, icon, picture, thumb } from '../icons';
 import { clip, oneLine, t, visibleText } from '../text';
 import type { ObjectPair, SideName } from './comparison';
 
-export const marked = (text: Child): HTMLElement => h('mark', {}, text);
-
 const LINES = 60;
-const ROWS = 8;
 
 /** The lines of a text; differing lines are marked. */
 export function textLines(text: string, differs: (number: number) => boolean): HTMLElement {
@@ -44,13 +42,13 @@ const nameLabel = (name: string): Child => (name ? h('span', 'k', oneLine(name, 
 const opened = new Map<string, boolean>();
 
 /** The rows behind a summary; both sides open together. */
-function openable(key: string, says: string, rows: Child): HTMLElement {
+function openable(key: string, says: string, rows: Child, isOpen = false): HTMLElement {
   const toggle = (): void => {
     opened.set(key, element.open);
     for (const other of element.closest('[role=row]')?.querySelectorAll('details') ?? []) other.open = element.open;
   };
   const summary = h('summary', { key: key }, icon('down'), oneLine(says, 160));
-  const element = h('details', { class: 'tc-more', open: opened.get(key) ?? false, ontoggle: toggle }, summary, rows);
+  const element = h('details', { class: 'tc-more', open: opened.get(key) ?? isOpen, ontoggle: toggle }, summary, rows);
   return element;
 }
 
@@ -103,44 +101,41 @@ function changedLines(one: PartRow, where: SideName): HTMLElement {
   return h('pre', 'tc-lines', ...lines);
 }
 
-/** A table; a column without a name holds the names of its rows. */
-function table(label: string, head: readonly string[], rows: readonly (readonly Child[][])[]): HTMLElement {
-  const heads = head.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
-  const body = rows.map(row => h('tr', {}, ...row.map((cell, at) => (head[at] ? h('td', {}, ...cell) : h('th', { scope: 'row' }, ...cell)))));
-  return scrollingTable(label, h('tr', {}, ...heads), body);
-}
-
 type Cells = PartRow['cells'];
 
 /** Cells of a table, each in its row and its column. */
 export function cellTable(cells: Cells, valueOf: (cell: Cells[number]) => Child[]): HTMLElement {
   const columns = [...new Set(cells.map(cell => cell.column))];
-  const rows = new Map<string, Map<string, Cells[number]>>();
-  for (const cell of cells) rows.set(cell.row, (rows.get(cell.row) ?? new Map<string, Cells[number]>()).set(cell.column, cell));
-  const valuesOf = (changed: Map<string, Cells[number]>): Child[][] =>
-    columns.map(name => [changed.get(name)].flatMap(cell => (cell ? valueOf(cell) : [])));
-  return table(t('Changed cells'), ['', ...columns], [...rows].map(([row, changed]) => [[oneLine(row, 24)], ...valuesOf(changed)]));
+  // Two rows of a table may have one name.
+  const rows = new Map<string, Cells[number][]>();
+  for (const cell of cells) {
+    const place = `${cell.left_at} ${cell.right_at} ${cell.row}`;
+    rows.set(place, [...(rows.get(place) ?? []), cell]);
+  }
+  const heads = columns.map(name => h('th', { scope: 'col' }, oneLine(name, 24)));
+  const body = [...rows.values()].map(row => {
+    const values = columns.map(name => h('td', {}, ...row.filter(cell => cell.column === name).flatMap(valueOf)));
+    return h('tr', {}, h('th', { scope: 'row' }, mutedText(oneLine(row[0]?.row ?? '', 24))), ...values);
+  });
+  return scrollingTable(t('Changed cells'), h('tr', {}, h('td'), ...heads), body);
 }
 
 const changedCells = (cells: Cells, where: SideName): HTMLElement =>
   cellTable(cells, ({ left, right }) => [marked(where === 'left' ? cellText(left, 60, right) : cellText(right, 60, left))]);
 
-/** The rows that one of two tables alone has, on its side. */
-function loneRows({ name, says, cells }: PartRow, where: SideName, id: string): Child {
+/** Rows that one of two tables alone has, or its first ones, on its side. */
+function loneRows({ name, says, cells, unfolded }: PartRow, where: SideName, id: string): Child {
   if (!cells.some(cell => rowOf(cell, where))) return null;
-  return openable(`${where} ${id} ${name}`, name, h('div', {}, cellTable(cells, cell => [cellText(cell[where], 24)]), says && mutedText(says)));
+  const rows = h('div', {}, cellTable(cells, cell => [cellText(cell[where], 24)]), says && mutedText(says));
+  return openable(`${where} ${id} ${name}`, name, rows, unfolded);
 }
 
 /** A small table of an object with these cells marked; null for other objects. */
-function previewTable({ columns, cells }: Preview, changed: Cells, where: SideName): Child {
-  if (columns.length === 0) return null;
+function previewTable(preview: Preview, changed: Cells, where: SideName): Child {
+  if (preview.columns.length === 0) return null;
   const marks = new Set(changed.map(cell => `${rowOf(cell, where)} ${cell.column}`));
-  const cellOf = (text: Child, isMarked: boolean): Child => (isMarked ? marked(text) : text);
-  return table(
-    t('Table'),
-    columns,
-    cells.slice(0, ROWS).map((row, at) => row.map((cell, index) => [cellOf(cellText(cell, 24), marks.has(`${at + 1} ${columns[index] ?? ''}`))]))
-  );
+  const shown = table(preview, undefined, (row, column) => marks.has(`${row + 1} ${preview.columns[column] ?? ''}`));
+  return h('div', {}, shown, mutedText(oneLine(preview.text)));
 }
 
 const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left' ? cell.left_at : cell.right_at);
@@ -149,24 +144,24 @@ const rowOf = (cell: Cells[number], where: SideName): number => (where === 'left
 const showsAll = (preview: Preview, cells: Cells, where: SideName): boolean =>
   cells.every(cell => {
     const row = rowOf(cell, where);
-    return row > 0 && row <= Math.min(ROWS, preview.cells.length) && preview.columns.includes(cell.column);
+    return row > 0 && row <= preview.cells.length && preview.columns.includes(cell.column);
   });
 
 /** The preview of an object whose values were not compared. */
 function objectPreview(object: ObjectRow): Child[] {
   const { preview } = object;
   const fields = preview.fields.map(([name, value]) => h('div', 'tc-partof', nameLabel(name), oneLine(value, 80)));
-  return [image(object), ...fields, previewTable(preview, [], 'left'), preview.text ? textLines(preview.text, () => false) : null];
+  return [image(object), ...fields, previewTable(preview, [], 'left') ?? (preview.text && textLines(preview.text, () => false))];
 }
 
 const image = ({ name, preview }: ObjectRow): Child => picture(preview.image, t('%1, a picture', name));
 
 /** The difference of an object on one side: its picture and its differing values. */
-function body(pair: ObjectPair, where: SideName, isLast: boolean, other: string): Child[] {
+function body(pair: ObjectPair, where: SideName, isLast: boolean, isSaved: boolean, other: string): Child[] {
   const mine = pair[where];
   if (!mine || pair.same) return [];
   const { repeated, values } = pair;
-  if (repeated) return isLast ? [mutedText(t('the same difference as above'))] : [];
+  if (repeated && !isSaved) return [mutedText(t('the same difference as above'))];
   if (!pair.left || !pair.right) return objectPreview(mine);
   if (!values || values.unknown) return [
     ...objectPreview(mine), h('p', 'muted small', oneLine(values?.unknown || t('Only the first objects that differ are compared.'), 200))
@@ -179,17 +174,19 @@ function body(pair: ObjectPair, where: SideName, isLast: boolean, other: string)
 
 /** An object on its side: tile, name, and its differences from the object of the other branch. */
 export function objectElement(
-  pair: ObjectPair, where: SideName, isLast: boolean, chosen: boolean, branch: string, otherBranch: string, choose: (object: ObjectRow) => void
+  pair: ObjectPair, where: SideName, isLast: boolean, isSaved: boolean, chosen: boolean, names: Readonly<Record<SideName, string>>,
+  choose: (object: ObjectRow) => void
 ): Child {
   const object = pair[where];
   if (!object) return pair.left || pair.right ? h('div', 'muted small', t('no object')) : null;
   // Two objects of one name are told apart by their branches.
   const isTwin = !pair.same && pair.left?.name === pair.right?.name;
-  const other = oneLine(isTwin ? otherBranch : pair[where === 'left' ? 'right' : 'left']?.name ?? '', 40);
-  const caption = mutedText(oneLine(joined(' · ', isTwin && oneLine(branch, 40), object.preview.caption || object.kind), 120));
+  const otherSide = where === 'left' ? 'right' : 'left';
+  const other = oneLine(isTwin ? names[otherSide] : pair[otherSide]?.name ?? '', 60);
+  const caption = mutedText(oneLine(joined(' · ', isTwin && oneLine(names[where], 60), object.preview.caption || object.kind), 120));
   const mini = h(
     'button', { class: 'tc-mini', 'aria-pressed': String(chosen), key: `${where} object ${object.id}`, onclick: () => choose(object) },
     thumb(glyph(object.preview), true), strongText(oneLine(object.name, 80)), caption
   );
-  return h('div', pair.left?.saved || pair.right?.saved ? 'tc-madeof saved' : 'tc-madeof', mini, ...body(pair, where, isLast, other));
+  return h('div', isSaved ? 'tc-madeof saved' : 'tc-madeof', mini, ...body(pair, where, isLast, isSaved, other));
 }

@@ -1,13 +1,13 @@
 /** Rows of a comparison: equal calls folded to one line, differing calls side by side. */
 import type { CallRow } from '../../generated/contract';
-import { type Child, h, mutedText, screenReaderText } from '../dom';
+import { type Child, h, marked, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
-import { branchName, callWord, currentBranch, namesObject, printsLabel } from '../labels';
+import { callWord, namesObject, printsLabel } from '../labels';
 import type { Model } from '../model';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
 import { type CallPair, changeIn, differsAt, type SideName } from './comparison';
-import { marked, objectElement, textBeside, textLines } from './differences';
+import { objectElement, textBeside, textLines } from './differences';
 
 const stepsOf = (pair: CallPair, { order }: CompareContext): string => [...new Set(order.flatMap(side => pair[side]?.step ?? []))].join(' | ');
 
@@ -128,28 +128,32 @@ interface CompareContext {
   readonly acts: PanelActions;
   /** The sides of the rows from left to right. */
   readonly order: readonly [SideName, SideName];
+  /** The names of the branches on both sides. */
+  readonly names: Readonly<Record<SideName, string>>;
 }
 
-function pairCell(pair: CallPair, where: SideName, { view, acts, order }: CompareContext): HTMLElement {
+function pairCell(pair: CallPair, where: SideName, { view, acts, order, names }: CompareContext): HTMLElement {
   const isLast = where === order[1];
   const [call, other] = where === 'left' ? [pair.left, pair.right] : [pair.right, pair.left];
   const isOne = isOneCell(pair);
   const look = isOne ? 'both' : `${isLast ? 'b ' : ''}${pair.kind === 'differs' ? 'diff' : 'alike'}`;
-  if (!call) return h('div', { role: 'cell', class: `${look} muted small` }, pair.kind === 'later' ? t('not run yet') : t('not called'));
+  const props = { role: 'cell', class: look, 'data-branch': isOne ? undefined : oneLine(names[where], 60) };
+  if (!call) return h('div', { ...props, class: `${look} muted small` }, pair.kind === 'later' ? t('not run yet') : t('not called'));
   const { chosen } = view;
   const choose = (object: string): void => acts.setState({ chosen: { call: call.id, object } });
-  const props = { class: 'tc-call', 'aria-pressed': String(chosen.call === call.id), key: `${where} ${call.id}` };
-  const title = h('button', { ...props, onclick: () => choose(call.object) }, ...callText(pair, call, other));
+  const title = h(
+    'button', { class: 'tc-call', 'aria-pressed': String(chosen.call === call.id), key: `${where} ${call.id}`, onclick: () => choose(call.object) },
+    ...callText(pair, call, other)
+  );
   const code = pair.changes.find(change => change.what === 'code')?.name ?? '';
-  const branchOf = (one: CallRow | null): string => branchName(view.model, one?.branch ?? '') || (currentBranch(view.model)?.name ?? '');
   // A call that failed has no object, which needs no words.
   const objects = pair.objects.map(one =>
     call.status === 'failed' && !one[where] ? null : objectElement(
-      one, where, isLast, chosen.object !== '' && chosen.object === one[where]?.id, branchOf(call), branchOf(other), object => choose(object.id)
+      one, where, isLast, call.saves, chosen.object !== '' && chosen.object === one[where]?.id, names, object => choose(object.id)
     )
   );
   return h(
-    'div', { role: 'cell', class: look, 'aria-colspan': isOne ? 2 : undefined }, h('div', 'tc-paircall', title, callOutcome(call, other, isLast ? code : '')),
+    'div', { ...props, 'aria-colspan': isOne ? 2 : undefined }, h('div', 'tc-paircall', title, callOutcome(call, other, isLast ? code : '')),
     ...resultLines(pair, call, other, where), returnedObject(pair, call, view.model, where), ...objects
   );
 }
