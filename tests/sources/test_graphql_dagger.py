@@ -11,7 +11,8 @@ import pytest
 from graphql import GraphQLSchema, build_schema
 
 from jupyter_toolcall import Toolbox, from_graphql
-from tests.standin.graphql_server import Server, engine, serving, tell
+from tests.example_tools import play
+from tests.standin.graphql_server import Server, engine, serving
 
 NAME = "dagger-2025-04.graphqls"
 FILE = Path(
@@ -70,7 +71,7 @@ def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: 
         ("save", {"built": "$Container"}),
     ]
     outputs = {"built": (box.type_named("Container"), "the built container")}
-    session = tell(box, *script, scheme="select", outputs=outputs)
+    session = play(box, *script, scheme="select", outputs=outputs)
     assert [call.error for call in session.calls if call.status != "succeeded"] == []
     assert "withExec" in str(session.outputs["built"])
     assert session.deps("Container#3") == ("Container#2", "Directory#2")

@@ -30,6 +30,7 @@ from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
 from jupyter_toolcall.view.previews import LARGE, preview
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import play
 from tests.standin.mcp_server import PNG, Pantry, command_line, serving
 
 
@@ -87,13 +88,6 @@ def program(tmp_path: Path) -> Iterator[Server]:
     """Yield a program of its own for one test."""
     yield Server(command_line(tmp_path / "log"), Pantry(tmp_path / "log"), PROTOCOLS[""])
     close_connections()
-
-
-def play(tools: Any, *calls: Any, scheme: str = "flat", **options: Any) -> Session:
-    """Return a session after a model made these calls."""
-    model = Scripted([*calls, "Done."])
-    options = {"approve": "all", **options}
-    return Session(tools, model, scheme=scheme, **options).tell("Go.")
 
 
 def prints(session: Session) -> list[str]:

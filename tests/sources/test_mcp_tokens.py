@@ -21,9 +21,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, from_mcp
+from jupyter_toolcall import from_mcp
 from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.sources.mcp_connection import connections
+from tests.example_tools import play
 from tests.standin.mcp_server import TOKEN, serving
 from tests.standin.web import Answer, Asked, Web
 
@@ -35,11 +36,6 @@ def no_connections_left() -> Iterator[None]:
     yield
     for link in connections():
         link.close()
-
-
-def play(tools: Any, *calls: Any) -> Session:
-    model = Scripted([*calls, "Done."])
-    return Session(tools, model, scheme="flat", approve="all").tell("Go.")
 
 
 def refusal(address: Any) -> str:

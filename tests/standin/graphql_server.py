@@ -24,7 +24,6 @@ from graphql import (
     is_object_type,
 )
 
-from jupyter_toolcall import Scripted, Session, Toolbox
 from tests.standin import web
 
 BAKERY = '''
@@ -299,9 +298,3 @@ def bakery() -> Iterator[tuple[Server, Bakery]]:
     root = Bakery()
     with serving(BAKERY, root) as server:
         yield server, root
-
-
-def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
-    """Return a session in which these calls ran."""
-    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
-    return Session(box, Scripted([*script, "done"]), **given).tell("go")
