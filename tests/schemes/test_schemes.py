@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,8 @@ def test_the_description_of_a_class_is_sent_once(scheme: str, native: bool) -> N
     text = "\n".join([request.system, *(tool.description for tool in request.tools)])
     assert text.count(str(Potato.__doc__)) == 1
     assert text.count("Tells the weather.") == 1
+    # A model gets data alone: no address of an object, and no function of a tool.
+    assert " at 0x" not in json.dumps(asdict(request), default=str)
 
 
 # -- definitions as first sent, and what is news ------------------------------------------
@@ -339,6 +341,11 @@ def test_a_cell_takes_a_variable_that_holds_a_scheme() -> None:
     mine = Newest()
     assert scheme_of("--scheme mine", mine=mine) is mine
     assert scheme_of("--scheme flat", flat=mine) is SCHEMES["flat"]
+
+
+@pytest.mark.parametrize("inner", SCHEMES)
+def test_a_cell_says_that_calls_are_xml_and_that_one_has_to_be_made(inner: str) -> None:
+    assert scheme_of(f"--native --force --scheme {inner}") == Native(inner, force=True)
 
 
 def test_a_cell_that_names_no_scheme_is_told_which_there_are() -> None:

@@ -111,6 +111,7 @@ WORKED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     # What is removed is gone, and can be read by others.
     ({"hospital": REMOVE}, {"hospital": "M", "name": "Ann"}, {"name": "Ann"}),
     ({"foo": "@remove"}, {"foo": 1, "a": 2}, {"a": 2}),
+    ({"foo": "@remove"}, {"a": 2}, {"a": 2}),
     ({"a.b": "@remove"}, {"a": {"b": 1, "c": 2}}, {"a": {"c": 2}}),
     ({**TO_DICT, "foo": REMOVE}, {"foo": "bar"}, TAGS),
     # A reference alone keeps its type; one to nothing leaves all as it is.
@@ -640,6 +641,7 @@ def test_the_language_of_the_session_is_changed_and_seen_by_what_comes_later() -
     assert changed.result == {"ok": True, "language": "en-US", "say": "Hello!"}
     assert after.result == {"name": "after", "lang": "en-US", "note": "Hello!"}
     assert dict(session.state.variables) == {"language": "en-US", "say": "Hello!"}
+    assert session.value("language") == "en-US"
 
 
 def test_an_edit_of_what_sets_a_variable_runs_what_reads_it_and_nothing_else() -> None:
