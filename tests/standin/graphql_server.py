@@ -106,7 +106,7 @@ class Dough:
     story: str
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("import", "old", "_secret"):
+        if name in ("import", "old", "_secret", "knead", "top", "mixAll", "shape"):
             return lambda info, **given: self._then(name, given)
         raise AttributeError(name)
 
@@ -121,20 +121,8 @@ class Dough:
     def weight(self) -> int:
         return len(self.story)
 
-    def knead(self, info: Any, **given: Any) -> Dough:
-        return self._then("knead", given)
-
-    def top(self, info: Any, **given: Any) -> Dough:
-        return self._then("top", given)
-
     def mix(self, info: Any, **given: Any) -> Dough:
         return self._then("mix", {key: len(value) for key, value in given.items() if value})
-
-    def mixAll(self, info: Any, **given: Any) -> Dough:
-        return self._then("mixAll", given)
-
-    def shape(self, info: Any, **given: Any) -> Dough:
-        return self._then("shape", given)
 
     def noted(self, info: Any, data: Any) -> Any:
         return data
