@@ -125,20 +125,6 @@ def test_the_cache_is_found_after_a_turn_of_a_hundred_calls(claude: StandIn) -> 
     assert usage.cached == claude.asked[0].usage["cache_creation_input_tokens"] > 0
 
 
-def test_usage_counts_all_of_the_input(claude: StandIn) -> None:
-    claude.turns += [says("a"), says("b")]
-    with claude.model() as model:
-        request = asked("Go.", system="Cook well. " * 1000)
-        first, second = model(request).usage, model(request).usage
-    assert first
-    assert second
-    kinds = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    assert first.input == second.input == sum(claude.asked[0].usage[kind] for kind in kinds)
-    assert (first.cached, second.cached) == (0, claude.asked[1].usage["cache_read_input_tokens"])
-    assert second.cached > 2000
-    assert first.output > 0
-
-
 @pytest.mark.parametrize(
     ("stop", "means"),
     [
@@ -155,21 +141,6 @@ def test_no_call_of_a_reply_that_stopped_early_runs(claude: StandIn, stop: str, 
         assert model(heard(first, reply)).text == "On I go."
     assert claude.refused == []
     assert claude.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
-
-
-def test_a_turn_that_paused_continues_and_is_sent_back_as_it_is(claude: StandIn) -> None:
-    claude.turns += [
-        says("I search", Think("Hm."), stop="pause_turn"),
-        says("still", stop="pause_turn"),
-        says("Found."),
-    ]
-    with claude.model() as model:
-        session = Session(Toolbox(), model, scheme="flat").tell("Search.")
-    assert str(session) == "Found."
-    assert claude.refused == []
-    paused = [asked_.body["messages"][-1]["content"] for asked_ in claude.asked[1:]]
-    kinds = [[block["type"] for block in content] for content in paused]
-    assert kinds == [["text", "thinking"], ["text", "thinking", "text"]]
 
 
 def test_a_refusal_tells_its_category_and_reason_and_is_no_reply_text(claude: StandIn) -> None:

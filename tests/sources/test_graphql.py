@@ -478,12 +478,6 @@ def test_an_object_that_is_not_what_the_schema_says_is_refused(
     assert call.error.startswith("the server gave ")
 
 
-def test_without_an_endpoint_tools_chain_and_sending_is_one_clear_error() -> None:
-    session = play(from_graphql(BAKERY), ("dough", {}), ("Dough_knead", {}), ("Dough_story", {}))
-    assert results(session)[:2] == ["Dough#1", "Dough#2"]
-    assert "this schema has no endpoint" in session.calls[-1].error
-
-
 def test_two_servers_with_one_type_are_told_apart(server: Server) -> None:
     one = from_graphql(BAKERY, endpoint=server.url, include=["dough"])
     two = from_graphql(BAKERY, endpoint="http://elsewhere.test/graphql", include=["Dough_story"])

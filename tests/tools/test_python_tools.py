@@ -181,14 +181,6 @@ def test_an_argument_that_does_not_fit_is_told_by_its_place_and_one_left_out_wit
         check(taking(annotation), {} if given is ... else {"x": given})
 
 
-def plus_times(times: int) -> None: ...
-
-
-def test_an_unknown_argument_is_refused_with_the_nearest_that_there_is() -> None:
-    with pytest.raises(CallError, match=r"tims: there is no such argument; .* mean times\?"):
-        check(plus_times, {"tims": 1})
-
-
 def test_every_kind_of_parameter_is_called_as_it_must_be() -> None:
     def f(a: int, /, b: int = 2, *rest: int, c: int = 3, **more: Unpack[Options]) -> Any:
         return a, b, rest, c, more
@@ -319,11 +311,6 @@ def test_hints_say_what_a_function_does_not() -> None:
     assert (found.name, found.description, f()) == ("look", "Look at it.", 1)
     plain = only(tool(lambda_named))
     assert (plain.read_only, plain.idempotent) == (False, False)
-
-
-def test_no_tool_is_read_only_and_destructive() -> None:
-    with pytest.raises(DefinitionError, match="read_only and pure say that a call changes nothing"):
-        tool(read_only=True, destructive=True)
 
 
 def test_a_toolbox_says_the_nearest_name_of_one_that_it_has_not() -> None:
@@ -648,11 +635,6 @@ def test_tools_and_bound_methods_of_an_instance_share_its_state_also_after_an_ed
     session = session.edit(session.calls[edited], by=7).run()
     assert [call.result for call in session.calls] == sums(amounts)
     assert (first.count, other.count) == (0, 10)
-
-
-def test_two_of_a_class_without_names_are_told_apart_by_nothing() -> None:
-    with pytest.raises(DefinitionError, match="two tools are named 'counter_add'"):
-        Toolbox(Counter(), Counter())
 
 
 class Town(str):
