@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Tool, Toolbox, from_definition
+from jupyter_toolcall import Session, Tool, from_definition
 from jupyter_toolcall.core.errors import DefinitionError
+from tests.example_tools import run_calls
 from tests.standin.web import Answer, Asked, Web
 
 PARAMETERS = {
@@ -29,8 +30,7 @@ def definition(web: Web, method: str, location: str, path: str = "/x", **more: A
 
 
 def called(tool: Tool, arguments: dict[str, Any]) -> Session:
-    model = Scripted([("call", arguments), "done"])
-    return Session(Toolbox(tool), model, scheme="flat", approve="all").tell("go")
+    return run_calls(tool, calls=[("call", arguments)])
 
 
 def asked(
