@@ -55,15 +55,6 @@ def refusal(limits: RequestLimits, url: str, method: str = "GET", **more: Any) -
 # -- where a request may go -------------------------------------------------------------
 
 
-def test_an_answer_has_its_status_its_headers_and_its_body() -> None:
-    kind = {"Content-Type": "text/plain; charset=latin-1"}
-    with Web(lambda asked: Answer(b"caf\xe9", 418, kind)) as web:
-        answer = send(RequestLimits((web.host,)), "GET", f"{web.url}/tea?x=1")
-    assert (answer.status, answer.body, answer.media_type) == (418, b"caf\xe9", "text/plain")
-    assert answer.text == "café"
-    assert web.asked[0].path == "/tea?x=1"
-
-
 def test_the_error_keeps_the_hosts_that_are_named_already() -> None:
     limits = RequestLimits(("a.example",), allow_hint="Session(..., hosts={})")
     allowed = 'Session(..., hosts=("a.example", "b.example")) allows it'

@@ -362,15 +362,6 @@ def test_only_the_tools_that_the_globs_name_are_offered(server: Server) -> None:
         server.tools(exclude="add")
 
 
-def test_hints_of_a_server_count_only_where_they_are_trusted(server: Server) -> None:
-    for trust, pending in ((False, ("add",)), (True, ())):
-        tools = server.tools(trust_hints=trust)
-        session = play(tools, ("add", {"a": 1, "b": 1}), approve="ask")
-        assert tuple(call.tool for call in session.pending) == pending
-        session = play(tools, ("add", {"a": 1, "b": 1}), approve="read-only")
-        assert session.calls[0].status == ("succeeded" if trust else "rejected")
-
-
 @pytest.mark.parametrize(
     ("hints", "marks"),
     [
@@ -412,14 +403,6 @@ def test_a_tool_that_was_removed_does_not_run(server: Server) -> None:
 
 
 # -- replay ---------------------------------------------------------------------------
-
-
-def test_a_recorded_session_replays_without_its_server(program: Server) -> None:
-    session = play(program.tools(), ("fill", {"name": "plums", "grams": 3}))
-    close_connections()
-    events = program.pantry.events
-    assert session.replay().run().calls[0].result == {"name": "plums", "grams": 3}
-    assert program.pantry.events == events
 
 
 def test_without_the_server_its_tools_are_those_that_were_listed_last(tmp_path: Path) -> None:
