@@ -352,11 +352,6 @@ def test_the_model_is_told_where_a_name_of_its_own_can_stand() -> None:
     assert takes == [*OWN[1:], "Container_with_files", "Container_mount"]
 
 
-def test_a_text_that_looks_like_a_name_stays_a_text() -> None:
-    script = [*FILES, ("Container_with_exec", {"args": ["$readme", "$HOME"]})]
-    assert work(script).tell("go")["Container#2"].log[1:] == ("$readme $HOME",)
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [

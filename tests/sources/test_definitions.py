@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import doctest
 import json
 from enum import Enum
 from pathlib import Path
@@ -24,7 +23,6 @@ from jupyter_toolcall import (
     to_definition,
 )
 from jupyter_toolcall.core.errors import DefinitionError
-from jupyter_toolcall.sources import definition_tools
 from tests.example_tools import prints_of, run_calls
 from tests.standin.web import Web
 
@@ -872,9 +870,3 @@ def test_a_name_that_a_model_made_up_is_told_in_one_line_of_plain_text(name: str
         assert call.error.isprintable()
         assert "there is no such argument" in call.error
         assert len(call.error) < 500
-
-
-def test_the_examples_of_the_docstrings_run() -> None:
-    result = doctest.testmod(definition_tools)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ from graphql import build_schema, introspection_from_schema
 
 from jupyter_toolcall import from_graphql
 from jupyter_toolcall.core.errors import DefinitionError
-from jupyter_toolcall.sources import graphql_tools
 from tests.example_tools import play
 from tests.standin.graphql_server import BAKERY, bakery, serving
 
@@ -243,9 +241,3 @@ def test_a_default_that_cannot_be_read_is_left_out(default: Any) -> None:
     _of(data, "Query")["fields"][0]["args"][0]["defaultValue"] = default
     assert "default" not in from_graphql(data)["a"].parameters["properties"]["x"]
     assert from_graphql(data)["a"].parameters["required"] == []
-
-
-def test_the_examples_of_the_docstrings_run() -> None:
-    result = doctest.testmod(graphql_tools)
-    assert result.attempted > 0
-    assert result.failed == 0
