@@ -25,7 +25,7 @@ from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.schemes import SCHEMES, Flat, Native, Offer, Scheme
 from jupyter_toolcall.schemes.messages import Reply, Results, Sent, model_identity
-from tests.example_tools import fries_session, results
+from tests.example_tools import fries_session, play, results
 from tests.schemes.test_xml_reading import WeatherTool
 
 
@@ -247,9 +247,7 @@ PLAN: list[tuple[str, dict[str, Any]]] = [
 
 def washed(scheme: Scheme, **options: Any) -> Session:
     """Return a session in a scheme, in which a potato is rinsed and peeled."""
-    options = {"inputs": GIVEN, "approve": "all", **options}
-    model = Scripted([*PLAN, "Done."])
-    return Session(kitchen(), model, scheme=scheme, **options).tell("Go.")
+    return play(kitchen(), *PLAN, scheme=scheme, **{"inputs": GIVEN, **options})
 
 
 class Plain(Scheme):

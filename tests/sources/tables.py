@@ -12,10 +12,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall import Session
 from jupyter_toolcall.sources import table_looks, table_tools
 from jupyter_toolcall.tools.toolbox import Toolbox
 from jupyter_toolcall.toolsets import tables
+from tests.example_tools import play
 
 tools: Any = SimpleNamespace(**{**vars(table_looks), **vars(table_tools)})
 """The functions of the tools, which exported scripts call too."""
@@ -101,6 +102,4 @@ def called(value: Any, name: str, toolbox: Toolbox = tables, /, **arguments: Any
     inputs = {"table": value} if other is None else {"other": other, "table": value}
     kind = type(value).__name__
     named = {"table": f"{kind}#{len(inputs)}"} | ({} if other is None else {"other": f"{kind}#1"})
-    model = Scripted([(f"tables_{name}", {**named, **arguments}), "Done."])
-    session = Session(toolbox, model, scheme="flat", inputs=inputs, approve="all")
-    return session.tell("Go.").run()
+    return play(toolbox, (f"tables_{name}", {**named, **arguments}), inputs=inputs)

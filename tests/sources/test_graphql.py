@@ -329,15 +329,6 @@ def test_a_text_that_spells_a_value_is_that_value(box: Toolbox, server: Server) 
 # -- replay ---------------------------------------------------------------------------
 
 
-def test_a_replay_adds_no_entry_and_sends_nothing(box: Toolbox, server: Server) -> None:
-    script = [("dough", {}), ("Dough_parts", {}), ("Dough_mix", {"with": "$Dough"})]
-    session = play(box, *script, ("Dough_story", {}), ("bake", {"dough": "Dough#1"}))
-    entries, sent = len(session.journal), len(server.queries)
-    replayed = session.replay().run()
-    assert (len(session.journal), len(server.queries)) == (entries, sent)
-    assert results(replayed) == results(session)
-
-
 def test_an_edit_sends_what_depends_on_it_and_nothing_else(box: Toolbox, server: Server) -> None:
     knead = ("Dough_knead", {"Dough": "Dough#1", "minutes": 1})
     stories = [("Dough_story", {"Dough": name}) for name in ("Dough#3", "Dough#2")]

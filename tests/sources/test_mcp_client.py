@@ -24,7 +24,6 @@ from mcp.types import ToolAnnotations
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
-from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
@@ -102,17 +101,6 @@ def test_both_transports_speak_the_protocol_of_the_server(server: Server) -> Non
     assert play(server.tools(), ("add", {"a": 1, "b": 2})).calls[0].result == 3
     (link,) = [link for link in connections() if link.is_open]
     assert link.list_tools().protocol == server.protocol
-
-
-@pytest.mark.parametrize("scheme", [*SCHEMES, "native"])
-def test_tools_run_in_every_scheme(server: Server, scheme: str) -> None:
-    select: list[Any] = []
-    if scheme == "select":
-        select = [("selectTools", {"tools": ["fill", "link"]})]
-    calls = [*select, ("fill", {"name": scheme, "grams": 5}), ("link", {})]
-    session = play(server.tools(), *calls, scheme=scheme)
-    assert [call.status for call in session.calls] == ["succeeded"] * len(calls)
-    assert session.objects == ("McpResource#1",)
 
 
 def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(server: Server) -> None:

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
+from tests.example_tools import play
 from tests.sources.tables import DATA, DAY, ENGINES, call, called, failure, rows, table
 
 Frame = pd.DataFrame
@@ -187,9 +187,8 @@ def test_a_wrong_column_is_answered_with_the_nearest_and_the_list(
 def test_looks_are_read_only_and_everything_else_waits_for_approval() -> None:
     looks = {"schema", "head", "sample", "describe", "value_counts", "missing"}
     assert {tool.name for tool in tables if tool.read_only} == {f"tables_{name}" for name in looks}
-    model = Scripted([("tables_head", {}), ("tables_drop_nulls", {})])
-    session = Session(tables, model, scheme="flat", inputs={"t": table("pandas")})
-    session.tell("Go.").run()
+    calls = [("tables_head", {}), ("tables_drop_nulls", {})]
+    session = play(tables, *calls, inputs={"t": table("pandas")}, approve="ask")
     assert [call.tool for call in session.pending] == ["tables_drop_nulls"]
 
 
