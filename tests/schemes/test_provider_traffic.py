@@ -28,7 +28,6 @@ from jupyter_toolcall.schemes import SCHEMES
 RECORDINGS = Path(__file__).parents[1] / "models" / "recordings"
 PATIENCE = Patience(tries=3, sleep=lambda seconds: None)
 RAN: list[str] = []
-OSLO = {"city": "Oslo"}
 
 
 class City:

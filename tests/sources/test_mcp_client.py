@@ -89,11 +89,6 @@ def program(tmp_path: Path) -> Iterator[Server]:
     close_connections()
 
 
-def prints(session: Session) -> list[str]:
-    """Return what the calls printed."""
-    return [row.prints for row in all_rows(session.cursor, session.name).calls]
-
-
 # -- calls ----------------------------------------------------------------------------
 
 

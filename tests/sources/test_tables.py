@@ -17,7 +17,6 @@ from jupyter_toolcall.toolsets import tables
 from tests.example_tools import play
 from tests.sources.tables import DATA, DAY, ENGINES, call, called, failure, rows, table
 
-Frame = pd.DataFrame
 Case = tuple[str, dict[str, Any], Callable[[Any], Any]]
 
 
