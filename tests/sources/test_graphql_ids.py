@@ -14,10 +14,38 @@ from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.schemes import Native
 from jupyter_toolcall.schemes.scheme import Flat
 from tests.example_tools import play
-from tests.standin.graphql_schemas import forge
 from tests.standin.graphql_server import BAKERY, Server, engine, serving
 
-SDL = forge(30, 9)
+COMMON = """
+scalar HTML
+interface Node { id: ID! }
+type Note { text: String!, length: Int! }
+type AddCommentPayload { ok: Boolean!, clientMutationId: String }
+input MoveInput { cardId: ID!, columnId: ID, anything: HTML, note: String }
+extend type Query { node(id: ID!): Node, search(text: String!): Note! }
+extend type Mutation {
+  addComment(subjectId: ID!, body: String!, others: [ID!]): AddCommentPayload
+  moveCard(input: MoveInput!): AddCommentPayload
+}
+"""
+
+
+def forge(kinds: int) -> str:
+    """Return a schema with so many kinds of object that have an id; `Issue` is the first."""
+    parts = [COMMON]
+    for name in ("Issue", *(f"Thing{number}" for number in range(1, kinds))):
+        parts += [
+            f"type {name} implements Node {{ id: ID!, number: Int!, title: String! }}",
+            f"extend type {name} {{ labels: [String!], parts(first: Int): {name}Connection! }}",
+            f"type {name}Connection {{ nodes: [{name}], totalCount: Int! }}",
+            f"input Close{name}Input {{ id: ID!, reason: String }}",
+            f"extend type Query {{ find{name}(number: Int!): {name} }}",
+            f"extend type Mutation {{ close{name}(input: Close{name}Input!): {name} }}",
+        ]
+    return "\n".join([*parts, "type Query", "type Mutation"])
+
+
+SDL = forge(30)
 ISSUE = ("findIssue", {"number": 1})
 ISSUE_ID = '"/findIssue(number: 1)/id"'
 """The id that the stand-in gives that object, as a query writes it."""
@@ -42,8 +70,8 @@ def box(forge_server: Server) -> Toolbox:
 
 @pytest.mark.parametrize("kinds", [1, 20, 21, 120])
 def test_an_object_is_an_id_by_its_name_however_many_types_have_ids(kinds: int) -> None:
-    with serving(forge(kinds, 9), resolver=engine) as server:
-        box = from_graphql(forge(kinds, 9), endpoint=server.url)
+    with serving(forge(kinds), resolver=engine) as server:
+        box = from_graphql(forge(kinds), endpoint=server.url)
         session = play(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "Hi"}))
     assert session.calls[1].status == "succeeded"
     assert server.queries == [
@@ -53,7 +81,7 @@ def test_an_object_is_an_id_by_its_name_however_many_types_have_ids(kinds: int) 
 
 
 def test_the_schema_of_an_id_does_not_grow_with_the_number_of_types(box: Toolbox) -> None:
-    small = from_graphql(forge(1, 9))
+    small = from_graphql(forge(1))
     assert dict(box["addComment"].parameters) == dict(small["addComment"].parameters)
     subject = box["addComment"].parameters["properties"]["subjectId"]
     assert subject["description"] == "An object that has an id is given by its name."
