@@ -143,6 +143,21 @@ def test_no_call_of_a_reply_that_stopped_early_runs(claude: StandIn, stop: str, 
     assert claude.asked[1].body["messages"][-1]["content"][0]["text"] == "Go on."
 
 
+def test_a_turn_that_paused_continues_and_is_sent_back_as_it_is(claude: StandIn) -> None:
+    claude.turns += [
+        says("I search", Think("Hm."), stop="pause_turn"),
+        says("still", stop="pause_turn"),
+        says("Found."),
+    ]
+    with claude.model() as model:
+        session = Session(Toolbox(), model, scheme="flat").tell("Search.")
+    assert str(session) == "Found."
+    assert claude.refused == []
+    paused = [asked_.body["messages"][-1]["content"] for asked_ in claude.asked[1:]]
+    kinds = [[block["type"] for block in content] for content in paused]
+    assert kinds == [["text", "thinking"], ["text", "thinking", "text"]]
+
+
 def test_a_refusal_tells_its_category_and_reason_and_is_no_reply_text(claude: StandIn) -> None:
     claude.turns += [says(stop="refusal", explanation="This is not about potatoes."), says("ok")]
     with claude.model() as model:
