@@ -452,6 +452,13 @@ def test_an_object_that_is_not_what_the_schema_says_is_refused(
     assert call.error.startswith("the server gave ")
 
 
+def test_two_servers_with_one_type_are_told_apart(server: Server) -> None:
+    one = from_graphql(BAKERY, endpoint=server.url, include=["dough"])
+    two = from_graphql(BAKERY, endpoint="http://elsewhere.test/graphql", include=["Dough_story"])
+    with pytest.raises(Exception, match="two types are named"):
+        Toolbox(one, two)
+
+
 def test_an_answer_that_is_too_big_is_a_failure(box: Toolbox, server: Server) -> None:
     server.answer = lambda: (200, b'{"data": {"dough": {"story": "' + b"x" * 50_000_000 + b'"}}}')
     call = play(box, DOUGH, STORY).calls[-1]

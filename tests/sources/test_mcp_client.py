@@ -388,6 +388,14 @@ def test_a_tool_that_was_removed_does_not_run(server: Server) -> None:
 # -- replay ---------------------------------------------------------------------------
 
 
+def test_a_recorded_session_replays_without_its_server(program: Server) -> None:
+    session = play(program.tools(), ("fill", {"name": "plums", "grams": 3}))
+    close_connections()
+    events = program.pantry.events
+    assert session.replay().run().calls[0].result == {"name": "plums", "grams": 3}
+    assert program.pantry.events == events
+
+
 def test_without_the_server_its_tools_are_those_that_were_listed_last(tmp_path: Path) -> None:
     with serving(tmp_path / "log") as served:
         names = from_mcp(served.url).names
