@@ -30,10 +30,8 @@ from tests.models.test_provider_sessions import COOKED, TOOLS
 from tests.standin.openai_api import KEY, MODEL, StandIn
 from tests.standin.openai_rules import check
 from tests.standin.openai_turns import DIALECTS, chunk, encode
-from tests.standin.turns import Think, Turn, Use, says
+from tests.standin.turns import Json, Think, Turn, Use, says
 from tests.standin.web import Answer, Web
-
-Json = dict[str, Any]
 
 
 def a_tool(name: str, description: str = "") -> Tool:

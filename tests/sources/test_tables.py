@@ -186,7 +186,7 @@ def test_a_wrong_column_is_answered_with_the_nearest_and_the_list(
 def test_looks_are_read_only_and_everything_else_waits_for_approval() -> None:
     looks = {"schema", "head", "sample", "describe", "value_counts", "missing"}
     assert {tool.name for tool in tables if tool.read_only} == {f"tables_{name}" for name in looks}
-    calls = [("tables_head", {}), ("tables_drop_nulls", {})]
+    calls: list[Any] = [("tables_head", {}), ("tables_drop_nulls", {})]
     session = play(tables, *calls, inputs={"t": table("pandas")}, approve="ask")
     assert [call.tool for call in session.pending] == ["tables_drop_nulls"]
 
