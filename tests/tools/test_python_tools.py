@@ -635,6 +635,11 @@ def test_tools_and_bound_methods_of_an_instance_share_its_state_also_after_an_ed
     assert (first.count, other.count) == (0, 10)
 
 
+def test_two_of_a_class_without_names_are_told_apart_by_nothing() -> None:
+    with pytest.raises(DefinitionError, match="two tools are named 'counter_add'"):
+        Toolbox(Counter(), Counter())
+
+
 class Town(str):
     """A kind of text; no name is empty."""
 
