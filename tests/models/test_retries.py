@@ -1,4 +1,4 @@
-"""A request that came to nothing is made again a few times, and each wait is told."""
+"""When a request that came to nothing is made again, and how long is waited before."""
 
 from __future__ import annotations
 
