@@ -13,21 +13,16 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from tests.example_tools import play
-from tests.standin.graphql_server import BAKERY, Bakery, Server, bakery
+from tests.standin.graphql_server import BAKERY, Bakery, Server, serving
 
 STORY: tuple[str, dict[str, Any]] = ("Dough_story", {})
 DOUGH: tuple[str, dict[str, Any]] = ("dough", {})
 
 
 @pytest.fixture
-def served() -> Iterator[tuple[Server, Bakery]]:
-    with bakery() as found:
+def server() -> Iterator[Server]:
+    with serving(BAKERY, Bakery()) as found:
         yield found
-
-
-@pytest.fixture
-def server(served: tuple[Server, Bakery]) -> Server:
-    return served[0]
 
 
 @pytest.fixture
@@ -195,15 +190,12 @@ def test_void_and_null_scalars_are_null(box: Toolbox) -> None:
     assert results(play(box, DOUGH, ("Dough_rest", {}), ("Dough_note", {})))[1:] == [None, None]
 
 
-def test_a_mutation_is_sent_once_and_gives_an_object_or_data(
-    served: tuple[Server, Bakery], box: Toolbox
-) -> None:
-    server, root = served
+def test_a_mutation_is_sent_once_and_gives_an_object_or_data(box: Toolbox, server: Server) -> None:
     script = [("bake", {"dough": "Dough#1"}), ("Bread_name", {}), ("Bread_name", {})]
     script += [("rename", {"bread": "$Bread", "name": "z"}), ("clean", {}), ("count", {})]
     session = play(box, DOUGH, *script)
     assert results(session)[1:] == ["Bread#1", "rye", "rye", {"ok": True, "name": "z"}, None, 3]
-    assert root.done == ["bake dough:rye", "rename Bread:rye", "clean"]
+    assert server.root.done == ["bake dough:rye", "rename Bread:rye", "clean"]
     heads = ["mutation { bake", "mutation { rename", "mutation { clean }", "mutation { count }"]
     mutations = [query for query in server.queries if query.startswith("mutation")]
     assert [query.partition("(")[0] for query in mutations] == heads

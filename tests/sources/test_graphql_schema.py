@@ -13,7 +13,7 @@ from graphql import build_schema, introspection_from_schema
 from jupyter_toolcall import from_graphql
 from jupyter_toolcall.core.errors import DefinitionError
 from tests.example_tools import play
-from tests.standin.graphql_server import BAKERY, bakery, serving
+from tests.standin.graphql_server import BAKERY, Bakery, serving
 
 TINY = "type Query { pot: Pot! } type Pot { size: Int! }"
 
@@ -47,7 +47,7 @@ def test_all_sources_of_one_schema_give_the_same_tools(tmp_path: Path) -> None:
 
 
 def test_a_url_is_asked_for_its_schema_once_and_gets_the_requests() -> None:
-    with bakery() as (server, _):
+    with serving(BAKERY, Bakery()) as server:
         box = from_graphql(server.url, headers={"X-Key": "open sesame"})
         assert len(server.requests) == 1
         assert server.requests[0].headers["x-key"] == "open sesame"

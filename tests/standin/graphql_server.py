@@ -14,7 +14,6 @@ from typing import Any
 
 from graphql import (
     GraphQLError,
-    GraphQLSchema,
     build_schema,
     get_named_type,
     get_nullable_type,
@@ -242,9 +241,10 @@ class Asked:
 
 @dataclass
 class Server:
-    """A server that runs: where it is, and what it was asked."""
+    """A server that runs: where it is, its data, and what it was asked."""
 
     url: str
+    root: Any
     requests: list[Asked] = field(default_factory=list)
     answer: Callable[[], tuple[int, bytes]] | None = None
     """What is answered in place of what the schema says."""
@@ -255,11 +255,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(
-    schema: GraphQLSchema | str, root: Any = None, resolver: Any = None
-) -> Iterator[Server]:
+def serving(schema: str, root: Any = None, resolver: Any = None) -> Iterator[Server]:
     """Serve a schema on a port of this machine."""
-    built = build_schema(schema) if isinstance(schema, str) else schema
+    built = build_schema(schema)
 
     def routes(request: web.Asked) -> web.Answer:
         asked = json.loads(request.body)
@@ -276,13 +274,5 @@ def serving(
         return web.Answer(body, status, headers)
 
     with web.Web(routes) as served:
-        server = Server(f"{served.url}/graphql")
+        server = Server(f"{served.url}/graphql", root)
         yield server
-
-
-@contextlib.contextmanager
-def bakery() -> Iterator[tuple[Server, Bakery]]:
-    """Serve the bakery."""
-    root = Bakery()
-    with serving(BAKERY, root) as server:
-        yield server, root
