@@ -23,10 +23,15 @@ RAN: list[str] = []
 """The names of the tools that ran, in order."""
 
 
-def run_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
+def play(toolbox: Toolbox, *calls: Any, **options: Any) -> Session:
     """Return a session in which a model made these calls, one a turn, and every one ran unasked."""
     options = {"scheme": "flat", "approve": "all", **options}
-    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), **options).tell("Go.")
+    return Session(toolbox, Scripted([*calls, "Done."]), **options).tell("Go.")
+
+
+def run_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
+    """Return a session in which a model made these calls of tools, and every one ran unasked."""
+    return play(Toolbox(*tools), *calls, **options)
 
 
 def notes_of(session: Session) -> list[str]:

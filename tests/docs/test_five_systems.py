@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from docs._ext.generated_reference import SYSTEMS, five_systems
-from tests.schemes.test_seed_sentences import QUOTED
 
 ROOT = Path(__file__).parents[2]
 TABLES: list[dict[str, Any]] = tomllib.loads(SYSTEMS.read_text(encoding="utf-8"))["systems"]
@@ -40,13 +39,6 @@ def test_a_rule_names_files_and_tests_that_exist(rule: dict[str, Any]) -> None:
         file, _, test = name.partition("::")
         assert test in names_of_tests(ROOT / "tests" / file)
     assert rule["tests"]
-
-
-@pytest.mark.parametrize("name", QUOTED)
-def test_a_quoted_sentence_stands_at_a_rule_of_its_system(name: str) -> None:
-    system, _ = QUOTED[name]
-    tests = [test for rule in TABLES[int(system)]["rules"] for test in rule["tests"]]
-    assert f"schemes/test_seed_sentences.py::{name}" in tests
 
 
 def test_the_page_has_a_section_for_each_of_the_five_systems_and_a_row_for_each_rule() -> None:

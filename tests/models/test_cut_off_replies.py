@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,22 +72,13 @@ HALVES = {
 }
 
 
-@contextmanager
-def cooking(api: StandIn, kitchen: Kitchen, fault: str, times: int) -> Iterator[Any]:
-    """Give a model whose replies are cut off so often."""
-    call = Use("peel", {"potato": "a"})
-    api.turns += [*[HALVES[fault]] * times, says("I peel.", call), says("Done.")]
-    with api.model(patience=kitchen.patience, on_wait=kitchen.notices.append) as model:
-        yield model
-    assert api.refused == []
-
-
 @pytest.mark.parametrize("fault", ["length", "stream"])
 def test_it_is_asked_for_again_and_nothing_of_it_ran(api: StandIn, fault: str) -> None:
-    kitchen = Kitchen()
-    with cooking(api, kitchen, fault, 2) as model:
+    kitchen, call = Kitchen(), Use("peel", {"potato": "a"})
+    api.turns += [*[HALVES[fault]] * 2, says("I peel.", call), says("Done.")]
+    with api.model(patience=kitchen.patience, on_wait=kitchen.notices.append) as model:
         session = kitchen.session(model).run()
-        assert (session.text, kitchen.peeled) == ("Done.", ["a"])
+    assert (session.text, kitchen.peeled, api.refused) == ("Done.", ["a"], [])
     assert kitchen.slept == [1, 2]
     first, second = ViewRows().whole(session.cursor, SessionRow()).turns
     problem = LENGTH if fault == "length" else STREAM

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.errors import ModelError, NotYourTurn, UsageError
+from jupyter_toolcall.core.errors import ModelError, UsageError
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.options import model_for_cell, parse_options
@@ -87,15 +87,6 @@ def test_what_is_no_reply_is_refused_and_nothing_is_kept(reply: Any, said: str) 
     with pytest.raises(ModelError, match=said):
         session.run()
     assert len(session.journal) == count
-
-
-def test_a_model_that_answers_nothing_is_waited_for() -> None:
-    answers: list[Reply | None] = [None, Reply("here")]
-    session = Session(Toolbox(), lambda request: answers.pop(0)).tell("hello")
-    assert session.text == ""
-    with pytest.raises(NotYourTurn):
-        session.decide("call_1")
-    assert session.run().text == "here"
 
 
 def test_a_run_stops_at_its_last_turn_and_a_prompt_gives_it_more() -> None:

@@ -30,10 +30,8 @@ from tests.models.test_provider_sessions import COOKED, TOOLS
 from tests.standin.openai_api import KEY, MODEL, StandIn
 from tests.standin.openai_rules import check
 from tests.standin.openai_turns import DIALECTS, chunk, encode
-from tests.standin.turns import Think, Turn, Use, says
+from tests.standin.turns import Json, Think, Turn, Use, says
 from tests.standin.web import Answer, Web
-
-Json = dict[str, Any]
 
 
 def a_tool(name: str, description: str = "") -> Tool:
@@ -253,7 +251,7 @@ def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
 @pytest.mark.parametrize(
     ("turn", "stop", "text"),
     [
-        (says("Yes."), "end", "Yes."),
+        *((says("Yes."), "end", "Yes."), (says("Yes.", stop=None), "end", "Yes.")),
         (says("Yes.", stop="tool_calls"), "end", "Yes."),
         (says("Yes, b", stop="length"), "length", "Yes, b"),
         (says("Yes, b", Use("peel", raw='{"n'), stop="length"), "length", "Yes, b"),
@@ -265,13 +263,6 @@ def test_the_same_thought_in_two_fields_is_told_once(openai: StandIn) -> None:
 def test_why_it_stopped_is_told(openai: StandIn, turn: Turn, stop: str, text: str) -> None:
     reply = reply_to(openai, turn)
     assert (reply.stop, reply.text) == (stop, text)
-
-
-def test_text_that_ends_properly_needs_no_reason_but_calls_do(openai: StandIn) -> None:
-    reply = reply_to(openai, says("Yes.", stop=None))
-    assert (reply.text, reply.stop) == ("Yes.", "end")
-    with pytest.raises(ModelError, match="cut off"):
-        reply_to(openai, says("Yes.", Use("peel"), stop=None))
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,17 @@ def test_a_busy_server_is_asked_again_when_it_says_and_the_reply_tells_of_it(api
     assert (reply.text, pieces[-1]) == ("Ja.", "Ja.")
 
 
+def test_an_interrupt_ends_the_wait_for_another_try(api: StandIn) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    api.turns += [says(status=503), says("here")]
+    with api.model(patience=Patience(sleep=interrupted)) as model:
+        with pytest.raises(KeyboardInterrupt):
+            model(GO)
+        assert model(GO).text == "here"
+
+
 # -- secrets --------------------------------------------------------------------------------
 
 CANARY = "canary-in-a-header-98765"

@@ -92,13 +92,6 @@ def test_a_whole_session_calls_such_tools_and_records_their_own_names(api: Stand
     assert short(LONG) not in shown
 
 
-def test_a_name_that_the_api_takes_is_sent_as_it_is(api: StandIn) -> None:
-    fits = tool(name="x" * 64)(lambda: 1)
-    with asking(api, "Done.") as model:
-        Session(Toolbox(fits), model, scheme="flat").tell("go")
-    assert list(api.sent_tools(0)) == ["x" * 64]
-
-
 def test_a_tool_that_was_selected_by_its_name_is_called_by_its_short_form(api: StandIn) -> None:
     selected = ("selectTools", {"tools": [LONG]})
     with asking(api, selected, (short(LONG), {"price": 3}), "Done.") as model:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -353,11 +352,6 @@ def test_the_model_is_told_where_a_name_of_its_own_can_stand() -> None:
     assert takes == [*OWN[1:], "Container_with_files", "Container_mount"]
 
 
-def test_a_text_that_looks_like_a_name_stays_a_text() -> None:
-    script = [*FILES, ("Container_with_exec", {"args": ["$readme", "$HOME"]})]
-    assert work(script).tell("go")["Container#2"].log[1:] == ("$readme $HOME",)
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -485,17 +479,6 @@ def test_a_person_can_edit_the_receiver_too_and_what_runs_is_as_they_wrote_it() 
     assert edited.deps("Container#3") == ("Container#1",)
     assert told(edited)[3] == {"result": "start\nls"}
     assert "changed this call" in told(edited)[2]["note"]
-
-
-def test_a_session_that_was_saved_and_loaded_continues(tmp_path: Path) -> None:
-    session = work(CHAIN[:3]).tell("go")
-    session.save(tmp_path / "s.jsonl")
-    script = Scripted([*CHAIN[:3], "", ("_use_Container", {"id": "$built"})])
-    inputs = {name: session[given] for name, given in session.state.inputs.items()}
-    path, box = tmp_path / "s.jsonl", session.toolbox
-    loaded = Session.load(path, box, script, inputs=inputs, approve="all")
-    loaded.replay().run()
-    assert told(loaded.tell("on"))[-1] == {"current": "Container#2"}
 
 
 def test_a_tool_of_yours_cannot_have_the_name_of_one_of_the_schemes_own() -> None:

@@ -24,11 +24,14 @@ from jupyter_toolcall.models.anthropic import Claude
 from jupyter_toolcall.models.openai import OpenAI
 from jupyter_toolcall.models.retrying import Patience
 from jupyter_toolcall.schemes import SCHEMES
+from tests.models.conftest import PROVIDERS
+from tests.standin import anthropic_history, openai_rules
+from tests.standin.model_api import Asked
+from tests.standin.turns import Json
 
 RECORDINGS = Path(__file__).parents[1] / "models" / "recordings"
 PATIENCE = Patience(tries=3, sleep=lambda seconds: None)
 RAN: list[str] = []
-OSLO = {"city": "Oslo"}
 
 
 class City:
@@ -84,20 +87,12 @@ def playing(recording: Path) -> Iterator[tuple[Provider, Any]]:
             yield provider, OpenAI("gpt-6-sol", client=gpt, patience=PATIENCE)
 
 
-def results_by_call(request: Any) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the ids of the calls of each reply in a request, and those of the results after it."""
-    messages = request["messages"]
-    for position, message in enumerate(messages):
-        blocks = message["content"] if isinstance(message["content"], list) else []
-        calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
-        calls += [call["id"] for call in message.get("tool_calls") or ()]
-        if calls:
-            after = messages[position + 1 :]
-            answers = [
-                block["tool_use_id"] for block in after[0]["content"] if "tool_use_id" in block
-            ]
-            tool_messages = (m for m in after[: len(calls)] if m["role"] == "tool")
-            yield calls, answers or [message["tool_call_id"] for message in tool_messages]
+def check_messages(provider: str, body: Json) -> None:
+    """Raise Refused where a call is not answered right behind it, and only there."""
+    if provider == "anthropic":
+        anthropic_history.check_messages(body)
+    else:
+        openai_rules.check_messages(body["messages"])
 
 
 SUCCEEDED: Mapping[str, tuple[str, ...]] = {
@@ -148,14 +143,15 @@ def test_recorded_traffic_runs_a_session_in_every_scheme(
     assert [tool for tool, status in calls if status == "failed"] == [*failed]
     assert {status for _, status in calls} <= {"succeeded", "failed"}
     # Each call has exactly one result in the next request, in the order of the calls.
-    last = provider.requests[-1]
-    by_call = [*results_by_call(last)]
-    assert all(ids == answers for ids, answers in by_call)
+    last, api = provider.requests[-1], PROVIDERS[recording.parent.name]()
+    api.asked.append(Asked(last, {}))
+    assert api.call_ids() == [result.call for result in api.results()]
+    check_messages(recording.parent.name, last)
     if native:
-        assert by_call == []
+        assert api.call_ids() == []
         assert json.dumps(last).count("<tool-result ") == len(calls)
     else:
-        assert sum(len(ids) for ids, _ in by_call) == len(calls)
+        assert len(api.call_ids()) == len(calls)
     # The whole recording was asked for, and its end is the session's.
     assert len(provider.bodies) == (1 if in_text else 0)
     endings = {"answer": "Bye.", "refused": "]"}

@@ -313,6 +313,16 @@ def test_what_a_person_wrote_runs_though_the_model_had_not_selected_it() -> None
     assert session.edit(call, shape="SLICES").run()["Potato#2"].cut == "SLICES"
 
 
+def test_what_reads_the_rest_of_a_long_result_is_in_view_without_being_selected() -> None:
+    def page() -> str:
+        return "".join(f"line {number}\n" for number in range(20_000))
+
+    read = ("read_result", {"call": "call_2", "search": "line 19999"})
+    script = [("selectTools", {"tools": ["page"]}), ("page", {}), read]
+    session = cook(script, Toolbox(page), inputs={}, outputs={}).tell("go")
+    assert "line 19999" in session.calls[-1].result
+
+
 # -- a script without selectTools ----------------------------------------------------------------
 
 SHORT = [

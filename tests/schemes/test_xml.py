@@ -210,10 +210,6 @@ def test_malformed_xml_is_mended_by_the_model_and_is_no_answer() -> None:
     assert str(session) == "It is fine."
 
 
-def test_a_model_that_never_gets_it_right_ends_after_so_many_turns() -> None:
-    assert len(weather(*["<tool-calls>"] * 9, max_turns=4).tell("go").calls) == 4
-
-
 def test_values_are_turned_and_checked_before_they_reach_a_function() -> None:
     block = (
         '<tool-call tool="search"><parameter name="name">12</parameter>'
@@ -254,14 +250,6 @@ def test_a_script_of_calls_is_spoken_too(inner: str) -> None:
     # The texts that were written, as a script of their own, make the same session.
     spelled = cooking(f"native({inner})", said(native)).tell("Make fries.")
     assert (spelled.calls, spelled.outputs) == (native.calls, native.outputs)
-
-
-def test_a_session_is_loaded_as_what_it_was(tmp_path: Any) -> None:
-    session = weather("No.", OSLO, "Fine.", scheme=Native(Flat(), force=True)).tell("go")
-    session.save(tmp_path / "s.jsonl")
-    loaded = Session.load(tmp_path / "s.jsonl", Toolbox(WeatherTool(), search))
-    assert loaded.state.opened.scheme == "native(flat, force)"
-    assert loaded.cursor.request.messages[:] == session.cursor.request.messages[:]
 
 
 def test_calls_wait_are_edited_and_refused_like_any_other() -> None:
@@ -353,16 +341,6 @@ def test_native_takes_a_schemes_name_and_says_in_one_line_what_is_none() -> None
         with pytest.raises(UsageError, match=said) as told:
             Native(wrong)
         assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize("scheme", ["native", "native(select)"])
-def test_an_edit_runs_what_depends_on_it_and_says_the_rest_again(scheme: str) -> None:
-    session = cooking(scheme).tell("Make fries.")
-    cut = next(call for call in session.calls if call.tool == "Potato_slice")
-    edited = session.edit(cut, shape="SLICES").run()
-    assert edited.outputs == {"fries": Plate("fries: slices")}
-    assert said(edited) == said(session)
-    assert "shape=&quot;SLICES&quot;" in "".join(told(edited))
 
 
 def test_a_call_spoken_late_costs_the_same_as_an_early_one() -> None:

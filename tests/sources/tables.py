@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -11,16 +12,18 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
-from jupyter_toolcall import Scripted, Session
+from jupyter_toolcall import Session
 from jupyter_toolcall.sources import table_looks, table_tools
 from jupyter_toolcall.tools.toolbox import Toolbox
 from jupyter_toolcall.toolsets import tables
+from tests.example_tools import play
 
 tools: Any = SimpleNamespace(**{**vars(table_looks), **vars(table_tools)})
 """The functions of the tools, which exported scripts call too."""
 ENGINES = ("pandas", "polars", "pyarrow")
 DAY = datetime.datetime(2024, 1, 31, 9, 30)
 Data = Mapping[str, Sequence[Any]]
+Rows = list[dict[str, Any]]
 DATA: Data = {
     "city": ["Rome", "Oslo", None, "Rome", "Oslo", "Bonn"],
     "price": [3.5, None, 1.0, 9.0, 2.0, 2.0],
@@ -38,24 +41,44 @@ def table(engine: str, data: Data | None = None) -> Any:
     return make[engine](dict(chosen))
 
 
-def rows(value: Any) -> list[dict[str, Any]]:
-    """The rows of a table of any engine, what is missing as None."""
-    arrow = value if isinstance(value, pa.Table) else None
-    if isinstance(value, pd.DataFrame):
-        arrow = pa.Table.from_pandas(value, preserve_index=False)
-    arrow = pa.table(value) if arrow is None else arrow
-    return [{name: plain(cell) for name, cell in row.items()} for row in arrow.to_pylist()]
-
-
 def plain(cell: Any) -> Any:
-    if cell is None or cell is pd.NA or cell != cell:
+    """Return a cell as Python has it, missing ones as None."""
+    if cell is None or cell is pd.NA or cell is pd.NaT:
         return None
-    if isinstance(cell, pd.Timestamp):
-        return cell.to_pydatetime()
-    if isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
+    if isinstance(cell, pd.Timestamp | pd.Timedelta):
+        cell = cell.to_pydatetime() if isinstance(cell, pd.Timestamp) else cell.to_pytimedelta()
+    if isinstance(cell, datetime.datetime):
+        return cell.astimezone(datetime.UTC) if cell.tzinfo else cell
+    if isinstance(cell, datetime.date):
         return datetime.datetime.combine(cell, datetime.time())
-    cell = cell.item() if hasattr(cell, "item") else cell
-    return round(cell, 9) if isinstance(cell, float) else cell
+    if isinstance(cell, dict):
+        return {key: plain(value) for key, value in cell.items()}
+    if hasattr(cell, "tolist") and not isinstance(cell, pl.Series):
+        cell = cell.tolist()
+    if isinstance(cell, list | pl.Series):
+        return [plain(value) for value in cell]
+    return None if isinstance(cell, float) and math.isnan(cell) else cell
+
+
+def exact_rows(table: Any) -> Rows:
+    """Return the rows of a table of any library."""
+    if isinstance(table, pd.DataFrame):
+        names = [str(name) for name in table.columns]
+        columns = [table.iloc[:, n].astype(object).tolist() for n in range(len(names))]
+    else:
+        names = list(table.column_names if isinstance(table, pa.Table) else table.columns)
+        is_arrow = isinstance(table, pa.Table)
+        columns = [table[n].to_pylist() if is_arrow else table[n].to_list() for n in names]
+    cells = [[plain(cell) for cell in column] for column in columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def rows(value: Any) -> Rows:
+    """Return the rows of a table of any library, with floats of nine digits behind the point."""
+    return [
+        {name: round(cell, 9) if isinstance(cell, float) else cell for name, cell in row.items()}
+        for row in exact_rows(value)
+    ]
 
 
 def call(value: Any, name: str, toolbox: Toolbox = tables, /, **arguments: Any) -> Any:
@@ -79,6 +102,4 @@ def called(value: Any, name: str, toolbox: Toolbox = tables, /, **arguments: Any
     inputs = {"table": value} if other is None else {"other": other, "table": value}
     kind = type(value).__name__
     named = {"table": f"{kind}#{len(inputs)}"} | ({} if other is None else {"other": f"{kind}#1"})
-    model = Scripted([(f"tables_{name}", {**named, **arguments}), "Done."])
-    session = Session(toolbox, model, scheme="flat", inputs=inputs, approve="all")
-    return session.tell("Go.").run()
+    return play(toolbox, (f"tables_{name}", {**named, **arguments}), inputs=inputs)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.toolsets import files
+from tests.example_tools import play
 
 SECRET = "outside-9182"
 
@@ -32,9 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 def called(folder: Path, name: str, /, **arguments: Any) -> Any:
     """The call of one tool, approved."""
-    model = Scripted([(f"files_{name}", arguments), "Done."])
-    session = Session(files(folder), model, scheme="flat", approve="all")
-    return session.tell("Go.").run().calls[0]
+    return play(files(folder), (f"files_{name}", arguments)).calls[0]
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -62,8 +60,7 @@ def test_writing_says_what_it_replaced(folder: Path) -> None:
 
 def test_reading_runs_unasked_and_writing_waits(folder: Path) -> None:
     write = ("files_write", {"path": "notes.txt", "text": ""})
-    model = Scripted([("files_read", {"path": "notes.txt"}), write])
-    session = Session(files(folder), model, scheme="flat").tell("Go.").run()
+    session = play(files(folder), ("files_read", {"path": "notes.txt"}), write, approve="ask")
     assert [call.tool for call in session.pending] == ["files_write"]
     assert (folder / "notes.txt").read_text().startswith("one")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphql import GraphQLSchema, build_schema
 
 from jupyter_toolcall import Toolbox, from_graphql
-from tests.standin.graphql_server import Server, engine, serving, tell
+from tests.example_tools import play
+from tests.standin.graphql_server import Server, engine, serving
 
 NAME = "dagger-2025-04.graphqls"
 FILE = Path(
@@ -24,28 +24,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def sdl() -> str:
-    return FILE.read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def schema(sdl: str) -> GraphQLSchema:
-    return build_schema(sdl)
-
-
 @pytest.fixture
-def server(schema: GraphQLSchema) -> Iterator[Server]:
-    with serving(schema, resolver=engine) as found:
+def server() -> Iterator[Server]:
+    with serving(FILE.read_text(encoding="utf-8"), resolver=engine) as found:
         yield found
 
 
 @pytest.fixture
-def box(server: Server, sdl: str) -> Toolbox:
-    return from_graphql(sdl, endpoint=server.url)
+def box(server: Server) -> Toolbox:
+    return from_graphql(FILE, endpoint=server.url)
 
 
-def test_the_whole_schema_becomes_tools(box: Toolbox, schema: GraphQLSchema) -> None:
+def test_the_whole_schema_becomes_tools(box: Toolbox) -> None:
     assert len(box) == 385
     assert len(box.kinds) == 44
     names = set(box.names)
@@ -70,7 +60,7 @@ def test_a_whole_session_selects_builds_saves_and_replays(box: Toolbox, server: 
         ("save", {"built": "$Container"}),
     ]
     outputs = {"built": (box.type_named("Container"), "the built container")}
-    session = tell(box, *script, scheme="select", outputs=outputs)
+    session = play(box, *script, scheme="select", outputs=outputs)
     assert [call.error for call in session.calls if call.status != "succeeded"] == []
     assert "withExec" in str(session.outputs["built"])
     assert session.deps("Container#3") == ("Container#2", "Directory#2")

@@ -13,10 +13,39 @@ from jupyter_toolcall import Scripted, Session, Toolbox, from_graphql
 from jupyter_toolcall.core.errors import DefinitionError
 from jupyter_toolcall.schemes import Native
 from jupyter_toolcall.schemes.scheme import Flat
-from tests.standin.graphql_schemas import forge
-from tests.standin.graphql_server import BAKERY, Server, engine, serving, tell
+from tests.example_tools import play
+from tests.standin.graphql_server import BAKERY, Server, engine, serving
 
-SDL = forge(30, 9)
+COMMON = """
+scalar HTML
+interface Node { id: ID! }
+type Note { text: String!, length: Int! }
+type AddCommentPayload { ok: Boolean!, clientMutationId: String }
+input MoveInput { cardId: ID!, columnId: ID, anything: HTML, note: String }
+extend type Query { node(id: ID!): Node, search(text: String!): Note! }
+extend type Mutation {
+  addComment(subjectId: ID!, body: String!, others: [ID!]): AddCommentPayload
+  moveCard(input: MoveInput!): AddCommentPayload
+}
+"""
+
+
+def forge(kinds: int) -> str:
+    """Return a schema with so many kinds of object that have an id; `Issue` is the first."""
+    parts = [COMMON]
+    for name in ("Issue", *(f"Thing{number}" for number in range(1, kinds))):
+        parts += [
+            f"type {name} implements Node {{ id: ID!, number: Int!, title: String! }}",
+            f"extend type {name} {{ labels: [String!], parts(first: Int): {name}Connection! }}",
+            f"type {name}Connection {{ nodes: [{name}], totalCount: Int! }}",
+            f"input Close{name}Input {{ id: ID!, reason: String }}",
+            f"extend type Query {{ find{name}(number: Int!): {name} }}",
+            f"extend type Mutation {{ close{name}(input: Close{name}Input!): {name} }}",
+        ]
+    return "\n".join([*parts, "type Query", "type Mutation"])
+
+
+SDL = forge(30)
 ISSUE = ("findIssue", {"number": 1})
 ISSUE_ID = '"/findIssue(number: 1)/id"'
 """The id that the stand-in gives that object, as a query writes it."""
@@ -41,9 +70,9 @@ def box(forge_server: Server) -> Toolbox:
 
 @pytest.mark.parametrize("kinds", [1, 20, 21, 120])
 def test_an_object_is_an_id_by_its_name_however_many_types_have_ids(kinds: int) -> None:
-    with serving(forge(kinds, 9), resolver=engine) as server:
-        box = from_graphql(forge(kinds, 9), endpoint=server.url)
-        session = tell(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "Hi"}))
+    with serving(forge(kinds), resolver=engine) as server:
+        box = from_graphql(forge(kinds), endpoint=server.url)
+        session = play(box, ISSUE, ("addComment", {"subjectId": "Issue#1", "body": "Hi"}))
     assert session.calls[1].status == "succeeded"
     assert server.queries == [
         "{ findIssue(number: 1) { id } }",
@@ -52,7 +81,7 @@ def test_an_object_is_an_id_by_its_name_however_many_types_have_ids(kinds: int) 
 
 
 def test_the_schema_of_an_id_does_not_grow_with_the_number_of_types(box: Toolbox) -> None:
-    small = from_graphql(forge(1, 9))
+    small = from_graphql(forge(1))
     assert dict(box["addComment"].parameters) == dict(small["addComment"].parameters)
     subject = box["addComment"].parameters["properties"]["subjectId"]
     assert subject["description"] == "An object that has an id is given by its name."
@@ -67,7 +96,7 @@ def test_names_in_lists_and_in_input_objects_are_ids_too(box: Toolbox, server: S
     # A text that contains a name is a text.
     comment = {"subjectId": "x", "body": "See Issue#1", "others": ["Issue#1", "y", "Issue#1"]}
     move = ("moveCard", {"input": {"cardId": "Issue#1", "columnId": "Issue#1"}})
-    tell(box, ISSUE, ("addComment", comment), move)
+    play(box, ISSUE, ("addComment", comment), move)
     assert 'body: "See Issue#1"' in server.queries[1]
     assert f'others: [{ISSUE_ID}, "y", {ISSUE_ID}]' in server.queries[1]
     assert f"input: {{cardId: {ISSUE_ID}, columnId: {ISSUE_ID}}}" in server.queries[2]
@@ -84,13 +113,13 @@ def test_an_object_that_has_no_id_and_one_that_does_not_exist_are_errors_in_one_
     box: Toolbox, server: Server, name: str, error: str
 ) -> None:
     comment = ("addComment", {"subjectId": name, "body": "Hi"})
-    session = tell(box, ISSUE, ("search", {"text": "x"}), comment)
+    session = play(box, ISSUE, ("search", {"text": "x"}), comment)
     assert session.calls[2].error == f"addComment: subjectId: {error}"
     assert server.queries == []
 
 
 def test_an_id_that_looks_like_a_name_is_sent_as_it_is(box: Toolbox, server: Server) -> None:
-    session = tell(box, ("addComment", {"subjectId": "USER#12", "body": "Hi"}))
+    session = play(box, ("addComment", {"subjectId": "USER#12", "body": "Hi"}))
     assert session.calls[0].status == "succeeded"
     assert 'subjectId: "USER#12"' in server.queries[0]
 
@@ -107,7 +136,7 @@ def test_the_name_of_an_object_where_no_id_is_taken_is_an_error(
     box: Toolbox, server: Server, arguments: dict[str, Any], where: str
 ) -> None:
     comment = ("addComment", {"subjectId": "x", "body": "Issue#1"})
-    _, failed, moved = tell(box, ISSUE, comment, ("moveCard", {"input": arguments})).calls
+    _, failed, moved = play(box, ISSUE, comment, ("moveCard", {"input": arguments})).calls
     assert failed.error.startswith("addComment: body: Issue#1 is an object, and a S")
     assert moved.error.startswith(f"moveCard: {where}")
     assert "\n" not in failed.error + moved.error
@@ -116,13 +145,13 @@ def test_the_name_of_an_object_where_no_id_is_taken_is_an_error(
 
 def test_a_text_that_is_an_input_is_an_id_by_its_name(box: Toolbox, server: Server) -> None:
     inputs = {"subject": "I_kw2"}
-    tell(box, ("addComment", {"subjectId": "str#1", "body": "Hi"}), inputs=inputs)
+    play(box, ("addComment", {"subjectId": "str#1", "body": "Hi"}), inputs=inputs)
     assert 'subjectId: "I_kw2"' in server.queries[0]
 
 
 def test_a_call_depends_on_the_objects_that_are_its_ids(box: Toolbox, server: Server) -> None:
     comment = ("addComment", {"subjectId": "Issue#1", "body": "Hi"})
-    session = tell(box, ISSUE, comment, ("findThing1", {"number": 5}))
+    session = play(box, ISSUE, comment, ("findThing1", {"number": 5}))
     edited = session.edit(session.calls[0], number=2).run()
     assert [call.status for call in edited.calls] == ["succeeded"] * 3
     assert [query[:40] for query in server.queries[2:]] == [
@@ -146,7 +175,7 @@ def test_every_scheme_takes_the_name_of_an_object_for_an_id(
     box: Toolbox, server: Server, scheme: str, before: list[Any], name: str
 ) -> None:
     comment = ("addComment", {"subjectId": name, "body": "Hi"})
-    assert tell(box, *before, ISSUE, comment, scheme=scheme).calls[-1].status == "succeeded"
+    assert play(box, *before, ISSUE, comment, scheme=scheme).calls[-1].status == "succeeded"
     assert ISSUE_ID in server.queries[-1]
 
 
@@ -155,7 +184,7 @@ def test_a_text_of_the_servers_own_for_an_id_needs_an_object_only_where_that_is_
         "scalar GitObjectID type GitObject { id: ID!, oid: GitObjectID! } "
         "type Query { object(oid: GitObjectID!): GitObject }"
     )
-    session = tell(from_graphql(sdl), ("object", {"oid": "4b825dc"}))
+    session = play(from_graphql(sdl), ("object", {"oid": "4b825dc"}))
     assert session.calls[0].result == "GitObject#1"
 
 
@@ -171,7 +200,7 @@ def test_the_name_of_an_object_never_reaches_a_server(
     box: Toolbox, server: Server, subject: str, body: str, others: list[str], tree: Any
 ) -> None:
     server.requests.clear()
-    tell(
+    play(
         box,
         [ISSUE, ("findThing1", {"number": 1}), ("search", {"text": "x"})],
         ("addComment", {"subjectId": subject, "body": body, "others": others}),
@@ -240,6 +269,6 @@ def test_the_policy_read_only_runs_reads_unasked_and_rejects_mutations(server: S
     script: list[Any] = [("findIssue", {"number": 1}), ("Issue_title", {})]
     script += [("Issue_parts", {"first": 2}), ("IssueConnection_totalCount", {})]
     close = ("closeIssue", {"input": {"id": "Issue#1"}})
-    session = tell(box, *script, close, approve="read-only")
+    session = play(box, *script, close, approve="read-only")
     assert [call.status for call in session.calls] == ["succeeded"] * 4 + ["rejected"]
     assert [query for query in server.queries if "mutation" in query] == []

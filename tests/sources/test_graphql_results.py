@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Toolbox, from_graphql
 from jupyter_toolcall.core.call_record import CallRecord
-from tests.standin.graphql_server import Server, serving, tell
+from tests.example_tools import play
+from tests.standin.graphql_server import Server, serving
 
 SDL = """
 scalar JSON
@@ -43,7 +44,7 @@ def box(server: Server) -> Toolbox:
 def call(box: Toolbox, server: Server, field: str, answer: Any) -> CallRecord:
     """Return the call of a root field that a server answers with this."""
     server.answer = lambda: (200, json.dumps({"data": {field: answer}}).encode())
-    return tell(box, (field, {})).calls[0]
+    return play(box, (field, {})).calls[0]
 
 
 GOOD = {"ok": True}
@@ -120,7 +121,7 @@ def test_what_came_beside_errors_is_the_result_with_the_errors(
     body = {"data": {field: answer}, "errors": [{"message": "half", "path": [field, 1]}]}
     server.answer = lambda: (200, json.dumps(body).encode())
     errors = [f"half (at {field}.1)"]
-    assert tell(box, (field, {})).calls[0].result == {"data": result, "errors": errors}
+    assert play(box, (field, {})).calls[0].result == {"data": result, "errors": errors}
 
 
 LEAVES = st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)

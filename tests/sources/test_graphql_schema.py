@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +12,8 @@ from graphql import build_schema, introspection_from_schema
 
 from jupyter_toolcall import from_graphql
 from jupyter_toolcall.core.errors import DefinitionError
-from jupyter_toolcall.sources import graphql_tools
-from tests.standin.graphql_server import BAKERY, bakery, serving, tell
+from tests.example_tools import play
+from tests.standin.graphql_server import BAKERY, Bakery, serving
 
 TINY = "type Query { pot: Pot! } type Pot { size: Int! }"
 
@@ -48,11 +47,11 @@ def test_all_sources_of_one_schema_give_the_same_tools(tmp_path: Path) -> None:
 
 
 def test_a_url_is_asked_for_its_schema_once_and_gets_the_requests() -> None:
-    with bakery() as (server, _):
+    with serving(BAKERY, Bakery()) as server:
         box = from_graphql(server.url, headers={"X-Key": "open sesame"})
         assert len(server.requests) == 1
         assert server.requests[0].headers["x-key"] == "open sesame"
-        assert tell(box, ("dough", {}), ("Dough_story", {})).calls[-1].result == "rye"
+        assert play(box, ("dough", {}), ("Dough_story", {})).calls[-1].result == "rye"
 
 
 @pytest.mark.parametrize("word", ["directives", "appliedDirectives"])
@@ -116,13 +115,13 @@ def test_an_interface_stands_for_its_objects_without_the_root() -> None:
 
 def test_an_input_that_takes_one_of_its_fields_is_checked_before_it_is_sent() -> None:
     box = from_graphql("input By @oneOf { id: ID name: String } type Query { find(by: By!): Int }")
-    session = tell(box, *(("find", {"by": by}) for by in ({}, {"id": "a", "name": "b"})))
+    session = play(box, *(("find", {"by": by}) for by in ({}, {"id": "a", "name": "b"})))
     assert ["1 property" in call.error for call in session.calls] == [True, True]
 
 
 def test_a_receiver_never_takes_the_name_of_an_argument() -> None:
     box = from_graphql("type Query { pot: pot! } type pot { into(pot: Int, pot_: Int): pot! }")
-    session = tell(box, ("pot", {}), ("pot_into", {"pot": 3}))
+    session = play(box, ("pot", {}), ("pot_into", {"pot": 3}))
     assert box["pot_into"].receiver == "pot__"
     assert str(session["pot#2"]) == "pot.into(3)"
 
@@ -242,9 +241,3 @@ def test_a_default_that_cannot_be_read_is_left_out(default: Any) -> None:
     _of(data, "Query")["fields"][0]["args"][0]["defaultValue"] = default
     assert "default" not in from_graphql(data)["a"].parameters["properties"]["x"]
     assert from_graphql(data)["a"].parameters["required"] == []
-
-
-def test_the_examples_of_the_docstrings_run() -> None:
-    result = doctest.testmod(graphql_tools)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -24,12 +24,12 @@ from mcp.types import ToolAnnotations
 
 from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
 from jupyter_toolcall.core.errors import DefinitionError, UsageError
-from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.sources.mcp_servers import server_address
 from jupyter_toolcall.tools.running_tool import showing_progress
 from jupyter_toolcall.view.previews import LARGE, preview
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import play
 from tests.standin.mcp_server import PNG, Pantry, command_line, serving
 
 
@@ -89,18 +89,6 @@ def program(tmp_path: Path) -> Iterator[Server]:
     close_connections()
 
 
-def play(tools: Any, *calls: Any, scheme: str = "flat", **options: Any) -> Session:
-    """Return a session after a model made these calls."""
-    model = Scripted([*calls, "Done."])
-    options = {"approve": "all", **options}
-    return Session(tools, model, scheme=scheme, **options).tell("Go.")
-
-
-def prints(session: Session) -> list[str]:
-    """Return what the calls printed."""
-    return [row.prints for row in all_rows(session.cursor, session.name).calls]
-
-
 # -- calls ----------------------------------------------------------------------------
 
 
@@ -108,17 +96,6 @@ def test_both_transports_speak_the_protocol_of_the_server(server: Server) -> Non
     assert play(server.tools(), ("add", {"a": 1, "b": 2})).calls[0].result == 3
     (link,) = [link for link in connections() if link.is_open]
     assert link.list_tools().protocol == server.protocol
-
-
-@pytest.mark.parametrize("scheme", [*SCHEMES, "native"])
-def test_tools_run_in_every_scheme(server: Server, scheme: str) -> None:
-    select: list[Any] = []
-    if scheme == "select":
-        select = [("selectTools", {"tools": ["fill", "link"]})]
-    calls = [*select, ("fill", {"name": scheme, "grams": 5}), ("link", {})]
-    session = play(server.tools(), *calls, scheme=scheme)
-    assert [call.status for call in session.calls] == ["succeeded"] * len(calls)
-    assert session.objects == ("McpResource#1",)
 
 
 def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(server: Server) -> None:
@@ -366,15 +343,6 @@ def test_only_the_tools_that_the_globs_name_are_offered(server: Server) -> None:
         server.tools(include=["ad"])
     with pytest.raises(UsageError, match=r"exclude= takes a list: exclude=\['add'\]"):
         server.tools(exclude="add")
-
-
-def test_hints_of_a_server_count_only_where_they_are_trusted(server: Server) -> None:
-    for trust, pending in ((False, ("add",)), (True, ())):
-        tools = server.tools(trust_hints=trust)
-        session = play(tools, ("add", {"a": 1, "b": 1}), approve="ask")
-        assert tuple(call.tool for call in session.pending) == pending
-        session = play(tools, ("add", {"a": 1, "b": 1}), approve="read-only")
-        assert session.calls[0].status == ("succeeded" if trust else "rejected")
 
 
 @pytest.mark.parametrize(

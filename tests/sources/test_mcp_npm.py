@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, from_mcp
+from jupyter_toolcall import Toolbox, from_mcp
 from jupyter_toolcall.sources.mcp_connection import connections
 from jupyter_toolcall.tools.running_tool import showing_progress
+from tests.example_tools import play
 
 pytestmark = pytest.mark.long
 SCOPE = "@modelcontextprotocol"
@@ -39,11 +40,6 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "node_modules" / ".bin"
         for link in connections():
             link.close()
-
-
-def play(tools: Any, *calls: Any, scheme: str = "flat", **options: Any) -> Session:
-    model = Scripted([*calls, "Done."])
-    return Session(tools, model, scheme=scheme, **{"approve": "all", **options}).tell("Go.")
 
 
 # -- files ----------------------------------------------------------------------------

@@ -21,9 +21,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, from_mcp
-from jupyter_toolcall.core.errors import DefinitionError
+from jupyter_toolcall import from_mcp
 from jupyter_toolcall.sources.mcp_connection import connections
+from tests.example_tools import play
+from tests.sources.test_mcp_hostile import refusal
 from tests.standin.mcp_server import TOKEN, serving
 from tests.standin.web import Answer, Asked, Web
 
@@ -35,21 +36,6 @@ def no_connections_left() -> Iterator[None]:
     yield
     for link in connections():
         link.close()
-
-
-def play(tools: Any, *calls: Any) -> Session:
-    model = Scripted([*calls, "Done."])
-    return Session(tools, model, scheme="flat", approve="all").tell("Go.")
-
-
-def refusal(address: Any) -> str:
-    """Return the line that says why a server cannot be used."""
-    with pytest.raises(DefinitionError) as caught:
-        from_mcp(address)
-    text = str(caught.value)
-    assert "\n" not in text
-    assert "\u202e" not in text
-    return text
 
 
 def files_with(secret: str) -> list[Path]:

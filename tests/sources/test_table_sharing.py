@@ -21,7 +21,7 @@ from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.tools.table_classes import AnyTable
 from jupyter_toolcall.tools.tool import Changed
 from jupyter_toolcall.toolsets import tables
-from tests.example_tools import last_question, panel_of
+from tests.example_tools import last_question, panel_of, run_calls
 from tests.sources.tables import ENGINES, call, called, failure, rows, table, tools
 
 CANARY = "canary-7391"
@@ -462,10 +462,8 @@ def in_an_iterator() -> Iterator[Any]:
 def test_no_result_of_other_tools_quotes_cells_of_a_table(function: Any, toolbox: Toolbox) -> None:
     schema = {"type": "object", "properties": {}}
     own = Tool(function.__name__, function.__doc__, schema, function, variables={"seen": 0})
-    model = Scripted([(function.__name__, {}), "Done."])
     inputs = {"notes": [Note(table=table("pandas", DATA))]}
-    session = Session(Toolbox(toolbox, own), model, scheme="flat", approve="all", inputs=inputs)
-    session.tell("Go.").run()
+    session = run_calls(toolbox, own, calls=[(function.__name__, {})], inputs=inputs)
     assert session.calls[0].status == "succeeded", session.calls[0].error
     assert CANARY not in "".join(sent(turn.request) for turn in session.requests)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import pickle
 from collections.abc import Callable
 from datetime import UTC
@@ -13,12 +12,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from jupyter_toolcall import Scripted, Session
 from jupyter_toolcall.tools.value_digests import content_digest
 from jupyter_toolcall.toolsets import tables
-from tests.sources.tables import DATA, DAY, ENGINES, call, failure, rows, table
+from tests.example_tools import play
+from tests.sources.tables import DATA, DAY, ENGINES, call, called, failure, rows, table
 
-Frame = pd.DataFrame
 Case = tuple[str, dict[str, Any], Callable[[Any], Any]]
 
 
@@ -188,9 +186,8 @@ def test_a_wrong_column_is_answered_with_the_nearest_and_the_list(
 def test_looks_are_read_only_and_everything_else_waits_for_approval() -> None:
     looks = {"schema", "head", "sample", "describe", "value_counts", "missing"}
     assert {tool.name for tool in tables if tool.read_only} == {f"tables_{name}" for name in looks}
-    model = Scripted([("tables_head", {}), ("tables_drop_nulls", {})])
-    session = Session(tables, model, scheme="flat", inputs={"t": table("pandas")})
-    session.tell("Go.").run()
+    calls: list[Any] = [("tables_head", {}), ("tables_drop_nulls", {})]
+    session = play(tables, *calls, inputs={"t": table("pandas")}, approve="ask")
     assert [call.tool for call in session.pending] == ["tables_drop_nulls"]
 
 
@@ -207,54 +204,30 @@ def test_nan_is_missing_in_every_engine(engine: str) -> None:
     assert [row["m"] for row in rows(call(value, "filter", where="n is not null"))] == [1, 3]
 
 
-MESSY = """\ufeff Datum ,Shop,Shop,"Umsatz (€)",Note
-31.01.2024,rome ,A,"1.234,50",ok
-31.01.2024,rome ,A,"1.234,50",ok
-01.02.2024,ROME,B,n/a,
-,,,,
-02.02.2024,Oslo,B,"90,00","wet; cold"
-30.02.2024,oslo,,"-7,5",🥔
-03.02.2024,Bonn,C,,ok
-"""
+NOTES: list[tuple[str, dict[str, Any], str]] = [
+    ("drop_duplicates", {"columns": ["city"]}, "kept 4 of 6 rows"),
+    (
+        "filter",
+        {"where": "city <> 'Rome'"},
+        "kept 3 of 6 rows; the condition is NULL for 1 of the others",
+    ),
+    ("derive", {"column": "x", "expression": "nullif(price, 2)"}, "x is NULL in 3 rows"),
+    ("fill", {"columns": ["city"], "method": "value", "value": "?"}, "filled 1 value"),
+    (
+        *("cast", {"column": "typed", "to": "date", "format": "%d.%m.%Y", "invalid": "null"}),
+        "2 values of typed did not fit, and are missing now",
+    ),
+    (
+        *("aggregate", {"by": ["fresh"], "values": {"price": "sum", "count": "count"}}),
+        "6 rows in 2 groups; 1 row without price, and count for nothing",
+    ),
+    *(("rename", {"names": {"city": "town"}}, ""), ("sort", {"by": ["count"]}, "")),
+]
+"""A tool, its arguments, and what is said beside the table that it made."""
 
 
-def test_a_messy_csv_is_cleaned_by_ten_calls() -> None:
-    messy = pd.read_csv(io.StringIO(MESSY), encoding="utf-8", header=None, skiprows=1)
-    number = "TRY_CAST(replace(replace(\"3\", '.', ''), ',', '.') AS DOUBLE)"
-    names = {"0": "day", "1": "city", "2": "branch", "4": "note", "sold": "euro"}
-    steps = [
-        ("tables_schema", {}),
-        ("tables_drop_duplicates", {}),
-        ("tables_derive", {"column": "sold", "expression": number}),
-        ("tables_rename", {"names": names}),
-        ("tables_cast", {"column": "day", "to": "date", "format": "%d.%m.%Y", "invalid": "null"}),
-        ("tables_derive", {"column": "city", "expression": "upper(trim(city))"}),
-        ("tables_filter", {"where": "city IS NOT NULL"}),
-        ("tables_fill", {"columns": ["branch"], "method": "value", "value": "?"}),
-        ("tables_aggregate", {"by": ["city"], "values": {"euro": "sum", "branch": "count"}}),
-        ("tables_sort", {"by": ["euro_sum"], "descending": True}),
-    ]
-    model = Scripted([*steps, "Done."])
-    session = Session(tables, model, scheme="flat", inputs={"t": messy}, approve="all")
-    session.tell("Clean the table.").run()
-    assert [call.error for call in session.calls] == [""] * 10
-    assert session.calls[0].result["columns"] == dict.fromkeys("01234", "String")
-    about = [made.description for call in session.calls for made in call.produced]
-    assert about == [
-        "kept 6 of 7 rows",
-        "sold is NULL in 3 rows",
-        "",
-        "1 values of day did not fit, and are missing now",
-        "city is NULL in 1 row",
-        "kept 5 of 6 rows",
-        "filled 1 value",
-        "5 rows in 3 groups; 2 rows without euro, and count for nothing",
-        "",
-    ]
-    clean = session[f"DataFrame#{len(session.calls)}"]
-    assert clean.to_dict("records") == [
-        {"city": "ROME", "euro_sum": 1234.5, "branch_count": 2},
-        {"city": "OSLO", "euro_sum": 82.5, "branch_count": 2},
-        {"city": "BONN", "euro_sum": pytest.approx(float("nan"), nan_ok=True), "branch_count": 1},
-    ]
-    assert len(messy) == 7
+@pytest.mark.parametrize(("name", "arguments", "note"), NOTES)
+def test_a_call_says_what_it_left_out_and_filled_in(name: str, arguments: Any, note: str) -> None:
+    typed = ["31.01.2024", "30.02.2024", None, "soon", "01.02.2024", "02.02.2024"]
+    (call,) = called(table("pandas", {**DATA, "typed": typed}), name, **arguments).calls
+    assert [made.description for made in call.produced] == [note]

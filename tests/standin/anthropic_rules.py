@@ -16,38 +16,14 @@ from .model_api import Refused, bad
 from .turns import Json
 
 PARAMS = {
-    "cache_control",
-    "container",
-    "context_management",
-    "diagnostics",
-    "inference_geo",
-    "max_tokens",
-    "messages",
-    "metadata",
-    "model",
-    "output_config",
-    "service_tier",
-    "speed",
-    "stop_sequences",
-    "stream",
-    "system",
-    "thinking",
-    "tool_choice",
-    "tools",
-    "user_profile_id",
-    "workspace_id",
+    *("cache_control", "container", "context_management", "diagnostics", "inference_geo"),
+    *("max_tokens", "messages", "metadata", "model", "output_config", "service_tier", "speed"),
+    *("stop_sequences", "stream", "system", "thinking", "tool_choice", "tools"),
+    *("user_profile_id", "workspace_id"),
 }
 TOOL = {
-    "name",
-    "description",
-    "input_schema",
-    "type",
-    "strict",
-    "defer_loading",
-    "eager_input_streaming",
-    "input_examples",
-    "allowed_callers",
-    "cache_control",
+    *("name", "description", "input_schema", "type", "strict", "defer_loading", "cache_control"),
+    *("eager_input_streaming", "input_examples", "allowed_callers"),
 }
 BETAS = {"thinking-binding-controls-2026-08-01", "inline-tools-2026-09-15"}
 BINDING = "thinking-binding-controls-2026-08-01"

@@ -12,12 +12,8 @@ from .turns import Json
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 BOUND = {
-    "claude-opus-5-5",
-    "claude-sonnet-5-5",
-    "claude-haiku-5-5",
-    "claude-fable-5-1",
-    "claude-fable-5-2",
-    "claude-mythos-5-2",
+    *("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"),
+    *("claude-fable-5-1", "claude-fable-5-2", "claude-mythos-5-2"),
 }
 
 

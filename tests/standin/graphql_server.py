@@ -14,7 +14,6 @@ from typing import Any
 
 from graphql import (
     GraphQLError,
-    GraphQLSchema,
     build_schema,
     get_named_type,
     get_nullable_type,
@@ -24,7 +23,6 @@ from graphql import (
     is_object_type,
 )
 
-from jupyter_toolcall import Scripted, Session, Toolbox
 from tests.standin import web
 
 BAKERY = '''
@@ -107,7 +105,7 @@ class Dough:
     story: str
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("import", "old", "_secret"):
+        if name in ("import", "old", "_secret", "knead", "top", "mixAll", "shape"):
             return lambda info, **given: self._then(name, given)
         raise AttributeError(name)
 
@@ -122,20 +120,8 @@ class Dough:
     def weight(self) -> int:
         return len(self.story)
 
-    def knead(self, info: Any, **given: Any) -> Dough:
-        return self._then("knead", given)
-
-    def top(self, info: Any, **given: Any) -> Dough:
-        return self._then("top", given)
-
     def mix(self, info: Any, **given: Any) -> Dough:
         return self._then("mix", {key: len(value) for key, value in given.items() if value})
-
-    def mixAll(self, info: Any, **given: Any) -> Dough:
-        return self._then("mixAll", given)
-
-    def shape(self, info: Any, **given: Any) -> Dough:
-        return self._then("shape", given)
 
     def noted(self, info: Any, data: Any) -> Any:
         return data
@@ -255,9 +241,10 @@ class Asked:
 
 @dataclass
 class Server:
-    """A server that runs: where it is, and what it was asked."""
+    """A server that runs: where it is, its data, and what it was asked."""
 
     url: str
+    root: Any
     requests: list[Asked] = field(default_factory=list)
     answer: Callable[[], tuple[int, bytes]] | None = None
     """What is answered in place of what the schema says."""
@@ -268,11 +255,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(
-    schema: GraphQLSchema | str, root: Any = None, resolver: Any = None
-) -> Iterator[Server]:
+def serving(schema: str, root: Any = None, resolver: Any = None) -> Iterator[Server]:
     """Serve a schema on a port of this machine."""
-    built = build_schema(schema) if isinstance(schema, str) else schema
+    built = build_schema(schema)
 
     def routes(request: web.Asked) -> web.Answer:
         asked = json.loads(request.body)
@@ -289,19 +274,5 @@ def serving(
         return web.Answer(body, status, headers)
 
     with web.Web(routes) as served:
-        server = Server(f"{served.url}/graphql")
+        server = Server(f"{served.url}/graphql", root)
         yield server
-
-
-@contextlib.contextmanager
-def bakery() -> Iterator[tuple[Server, Bakery]]:
-    """Serve the bakery."""
-    root = Bakery()
-    with serving(BAKERY, root) as server:
-        yield server, root
-
-
-def tell(box: Toolbox, *script: Any, **options: Any) -> Session:
-    """Return a session in which these calls ran."""
-    given: dict[str, Any] = {"scheme": "flat", "approve": "all", **options}
-    return Session(box, Scripted([*script, "done"]), **given).tell("go")

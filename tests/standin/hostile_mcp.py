@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,23 +63,20 @@ def obedient(method: str, params: Json) -> Reply:
     return Failure(-32601, "Method not found")
 
 
+def answering(reply: Reply, to: str = "tools/call", otherwise: Behaviour = obedient) -> Behaviour:
+    """Return a server that answers each request of one method so."""
+    return lambda method, params: reply if method == to else otherwise(method, params)
+
+
 def listing(*tools: Any, then: str = "") -> Behaviour:
     """Return a server that lists these tools; `then` is the cursor of the next page."""
     more = {"nextCursor": then} if then else {}
-
-    def reply(method: str, params: Json) -> Reply:
-        return {"tools": [*tools], **more} if method == "tools/list" else obedient(method, params)
-
-    return reply
+    return answering({"tools": [*tools], **more}, "tools/list")
 
 
-def answering(reply: Reply) -> Behaviour:
-    """Return a server that answers each call so."""
-
-    def answer(method: str, params: Json) -> Reply:
-        return reply if method == "tools/call" else obedient(method, params)
-
-    return answer
+def in_bytes(result: bytes) -> Behaviour:
+    """Return a server that answers each call with these bytes as its result."""
+    return answering(b'{"jsonrpc":"2.0","id":ID,"result":' + result + b"}\n")
 
 
 def endless_pages() -> Behaviour:
@@ -92,16 +89,22 @@ def endless_pages() -> Behaviour:
     return reply
 
 
-def changing(silent: bool) -> Behaviour:
-    """Return a server that changes its tool after it was listed; a silent one tells nobody."""
+def changing() -> Behaviour:
+    """Return a server that changes its tool after it was listed, and tells nobody."""
     count = iter(range(1_000))
 
     def reply(method: str, params: Json) -> Reply:
-        if method != "tools/list":
-            return obedient(method, params)
-        return {"tools": [{**TOOL, "description": f"Ping {next(count)}."}]}
+        return listing({**TOOL, "description": f"Ping {next(count)}."})(method, params)
 
     return reply
+
+
+def slow_pattern() -> Behaviour:
+    """Return a server whose results take long to hold against what its tool declares."""
+    value = {"type": "string", "pattern": "^(a|a)*$"}
+    tool = {**TOOL, "outputSchema": {"type": "object", "properties": {"a": value}}}
+    result = {"content": [], "structuredContent": {"a": "a" * 40 + "b"}}
+    return answering(result, otherwise=listing(tool))
 
 
 def schema(**words: Any) -> Json:
@@ -146,31 +149,17 @@ ODD_PATTERNS = {
 }
 
 NAMES = [
-    "../../etc/passwd",
-    "ping\u202egnip",
-    "a\x1b[2Jb\n\x00c",
-    "p" * 10_000,
-    "p" * 10_001,
-    "",
-    "naïve name",
-    "../../etc_passwd",
-    "ping",
-    "half \ud800 of one",
+    *("../../etc/passwd", "ping\u202egnip", "a\x1b[2Jb\n\x00c", "p" * 10_000, "p" * 10_001, ""),
+    *("naïve name", "../../etc_passwd", "ping", "half \ud800 of one"),
 ]
 
 BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     "obedient": lambda: obedient,
-    "oldest": lambda: (
-        lambda method, params: (
-            {**HELLO, "protocolVersion": "2024-11-05"}
-            if method == "initialize"
-            else obedient(method, params)
-        )
-    ),
+    "oldest": lambda: answering({**HELLO, "protocolVersion": "2024-11-05"}, "initialize"),
     "large": lambda: answering(text("x" * 10_000_000)),
     "endless-pages": endless_pages,
     "same-page": lambda: listing(TOOL, then="again"),
-    "changing": lambda: changing(silent=True),
+    "changing": changing,
     "names": lambda: listing(*[{**TOOL, "name": name} for name in (*NAMES, "ping")]),
     "deep-schema": lambda: listing({**TOOL, "inputSchema": deep(300)}),
     "orders": lambda: listing({**TOOL, "description": TEXT_OF_ORDERS}),
@@ -191,43 +180,17 @@ BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
     "deep-result": lambda: answering(
         {"content": [], "structuredContent": json.loads('{"a":' * 150 + "1" + "}" * 150)}
     ),
-    "deeper-result": lambda: answering(
-        b'{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":'
-        + b'{"a":' * 100_000
-        + b"1"
-        + b"}" * 100_000
-        + b"}}\n"
+    "deeper-result": lambda: in_bytes(
+        b'{"content":[],"structuredContent":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001
     ),
-    "huge-number": lambda: answering(
-        b'{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"n":'
-        + b"9" * 50_000
-        + b"}}}\n"
+    "huge-number": lambda: in_bytes(
+        b'{"content":[],"structuredContent":{"n":' + b"9" * 50_000 + b"}}"
     ),
-    "surrogate": lambda: answering(
-        b'{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\\ud800"}]}}\n'
-    ),
+    "surrogate": lambda: in_bytes(rb'{"content":[{"type":"text","text":"\ud800"}]}'),
     "byte-order-mark": lambda: answering(
         b'\xef\xbb\xbf{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n'
     ),
-    "slow-pattern": lambda: (
-        lambda method, params: (
-            {
-                "tools": [
-                    {
-                        **TOOL,
-                        "outputSchema": {
-                            "type": "object",
-                            "properties": {"a": {"type": "string", "pattern": "^(a|a)*$"}},
-                        },
-                    }
-                ]
-            }
-            if method == "tools/list"
-            else answering({"content": [], "structuredContent": {"a": "a" * 40 + "b"}})(
-                method, params
-            )
-        )
-    ),
+    "slow-pattern": slow_pattern,
     "sampling": lambda: answering(
         [
             b'{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":'
@@ -245,25 +208,19 @@ BEHAVIOURS: dict[str, Callable[[], Behaviour]] = {
 
 def encoded(reply: Reply, request: Json) -> Iterator[bytes]:
     """Yield what is written for a reply."""
-    identity = json.dumps(request.get("id"))
     match reply:
         case None:
             return
         case bytes():
-            yield reply.replace(b"ID", identity.encode(), 1)
+            yield reply.replace(b"ID", json.dumps(request["id"]).encode(), 1)
         case list():
             for part in reply:
                 yield from encoded(part, request)
-        case Failure(code, message):
-            error = {"code": code, "message": message}
-            yield (
-                json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": error}).encode() + b"\n"
-            )
         case _:
-            yield (
-                json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": reply}).encode()
-                + b"\n"
-            )
+            is_error = isinstance(reply, Failure)
+            outcome = {"error": asdict(reply)} if is_error else {"result": reply}
+            message = {"jsonrpc": "2.0", "id": request["id"], **outcome}
+            yield json.dumps(message).encode() + b"\n"
 
 
 # -- over stdio -----------------------------------------------------------------------

@@ -350,6 +350,9 @@ class Bearer:
         return AccessToken(token=token, client_id="test", scopes=[]) if token == TOKEN else None
 
 
+PARAMS_OF_CODE = {"code_challenge", "redirect_uri", "redirect_uri_provided_explicitly"}
+
+
 class SignIn(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
     """An authorization server that lets everybody in who opens its page."""
 
@@ -373,10 +376,7 @@ class SignIn(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
             client_id=str(client.client_id),
             scopes=params.scopes or [],
             expires_at=time.time() + 60,
-            **{
-                name: getattr(params, name)
-                for name in ("code_challenge", "redirect_uri", "redirect_uri_provided_explicitly")
-            },
+            **params.model_dump(include=PARAMS_OF_CODE),
         )
         return construct_redirect_uri(str(params.redirect_uri), code=code, state=params.state)
 

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import httpx2
@@ -100,14 +99,6 @@ class StandIn(Served, ABC):
         self.listens = True
         self.url = f"http://127.0.0.1:{self.server.server_port}{self.path}"
         return super().__enter__()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        trace: TracebackType | None = None,
-    ) -> None:
-        super().__exit__(kind, error, trace)
 
     @property
     def refused(self) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -165,10 +164,10 @@ def _check_answers(messages: list[Json]) -> None:
         if message["role"] == "tool":
             _check_answer(message["tool_call_id"], due)
         elif due:
-            raise bad(f"messages: no answer to {_listed(due)} behind the calls")
+            raise bad(f"messages: no answer to {', '.join(due)} behind the calls")
         due += [call["id"] for call in message.get("tool_calls") or ()]
     if due:
-        raise bad(f"messages: no answer to {_listed(due)} behind the calls")
+        raise bad(f"messages: no answer to {', '.join(due)} behind the calls")
 
 
 def _check_answer(call_id: str, due: list[str]) -> None:
@@ -177,7 +176,3 @@ def _check_answer(call_id: str, due: list[str]) -> None:
     if call_id != due[0]:
         raise bad(f"messages: {call_id!r} is answered before {due[0]!r}")
     due.pop(0)
-
-
-def _listed(ids: Iterable[str]) -> str:
-    return ", ".join(ids)

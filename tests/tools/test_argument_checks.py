@@ -18,6 +18,7 @@ from jupyter_toolcall.jupyter.panel_commands import apply_command, parse_command
 from jupyter_toolcall.schemes import SCHEMES
 from jupyter_toolcall.schemes.messages import Results
 from jupyter_toolcall.toolsets import tables
+from tests.example_tools import run_calls
 
 
 @dataclass
@@ -39,8 +40,8 @@ def add_to(check: Callable[..., object]) -> Session:
 
 
 def session_of(source: Any, *replies: Any, **options: Any) -> Session:
-    options = {"inputs": {"crate": Crate(["pear"])}, "scheme": "flat", **options}
-    return Session(Toolbox(source), Scripted([*replies, "Done."]), **options).tell("Go.")
+    options = {"inputs": {"crate": Crate(["pear"])}, "approve": "ask", **options}
+    return run_calls(source, calls=replies, **options)
 
 
 def raises(error: BaseException) -> Callable[..., object]:
@@ -163,8 +164,7 @@ def paying(check: Callable[..., object]) -> Toolbox:
 
 def paid(*sources: Any) -> Session:
     """Return a session that paid 6, and then 5."""
-    script = Scripted([("pay", {"n": 6}), ("pay", {"n": 5}), "Done."])
-    return Session(Toolbox(*sources), script, scheme="flat", approve="all").tell("Go.").run()
+    return run_calls(*sources, calls=[("pay", {"n": 6}), ("pay", {"n": 5})])
 
 
 def at_most(most: int) -> Callable[..., object]:
@@ -238,10 +238,7 @@ def test_a_check_of_a_table_quotes_no_withheld_value(sees_withheld: bool) -> Non
     careful = tables.sharing("values", withhold=["ssn"])
     people = pd.DataFrame({"ssn": ["123-45"]})
     call = ("rows", {"table": "DataFrame#1"})
-    session = Session(
-        Toolbox(careful, rows), Scripted([call, "Done."]), scheme="flat", inputs={"people": people}
-    )
-    error = session.tell("Go.").run().calls[0].error
+    error = run_calls(careful, rows, calls=[call], inputs={"people": people}).calls[0].error
     assert ("123-45" in error) == sees_withheld
     assert error.startswith("rows: " if sees_withheld else "rows: ValueError in line ")
 

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Scripted, Session, Toolbox
-from jupyter_toolcall.core.events import Finished
+from jupyter_toolcall import Session
 from jupyter_toolcall.tools.captured_prints import StreamProxy, stream_proxies
+from tests.example_tools import prints_of, run_calls
 
 
 @pytest.fixture(autouse=True)
@@ -36,16 +36,9 @@ def no_call_of_another_test_runs() -> None:
         time.sleep(0.05)
 
 
-def prints_of(session: Session) -> list[str]:
-    """Return what each call printed."""
-    entries = [entry for entry in session.journal if isinstance(entry.event, Finished)]
-    return [entry.meta.get("prints", "") for entry in entries]
-
-
 def run(function: Callable[[], Any]) -> Session:
     """Return a session whose model calls a function once."""
-    toolbox, model = Toolbox(function), Scripted([(function.__name__, {}), "Done."])
-    return Session(toolbox, model, scheme="flat", approve="all").tell("Go.")
+    return run_calls(function, calls=[(function.__name__, {})])
 
 
 def prints() -> None:
@@ -213,7 +206,7 @@ def test_a_log_handler_from_before_the_call_and_one_from_inside_write_to_the_str
         logger.removeHandler(logger.handlers[0])
         logger.warning("after the call")
         logger.removeHandler(logger.handlers[0])
-    assert prints_of(session) == [""]
+    assert prints_of(session) == []
     assert stream.getvalue() == "old handler\nafter the call\n"
 
 
@@ -237,5 +230,5 @@ def test_output_of_a_program_goes_to_the_process_stream(capfd: pytest.CaptureFix
         code = "print('from a program')"
         subprocess.run([sys.executable, "-c", code], stdout=sys.stdout, check=True)
 
-    assert prints_of(run(work)) == [""]
+    assert prints_of(run(work)) == []
     assert capfd.readouterr().out == "from a program\n"
