@@ -25,7 +25,6 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.tools.running_tool import (
     InputRequest,
     InputRequired,
-    OutcomeUnknown,
     report_progress,
     showing_progress,
 )
@@ -239,14 +238,6 @@ def test_a_killed_worker_is_replaced_and_an_idempotent_call_repeated_once(tmp_pa
     assert path.read_text() == "ran\nran\n"
 
 
-def test_a_pool_that_stays_broken_leaves_a_repeated_call_unknown(tmp_path: Path) -> None:
-    path = tmp_path / "effect"
-    with ProcessPoolExecutor(1) as pool:
-        done = run_calls(die_or_again, executor=pool, calls=[("die_or_again", {"path": str(path)})])
-    assert [call.status for call in done.pending] == ["unknown"]
-    assert path.read_text() == "ran\n"
-
-
 # -- the line of a cell -------------------------------------------------------------------------
 
 
@@ -392,24 +383,26 @@ def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
 
 
 @pytest.mark.parametrize(
-    ("end", "kind", "status", "ran"),
+    ("ends", "kind", "status", "ran"),
     [
-        ("stopped before it began", "plain", "interrupted", 0),
-        ("stopped", "plain", "rejected", 1),
-        ("stopped", "reading", "interrupted", 1),
-        ("stopped as it ended", "plain", "succeeded", 1),
-        ("lost before it began", "plain", "rejected", 0),
-        ("lost", "repeatable", "succeeded", 2),
-        ("lost", "reading", "rejected", 1),
-        ("lost", "plain", "rejected", 1),
-        ("dropped", "plain", "failed", 0),
-        ("broken", "plain", "failed", 0),
+        (["stopped before it began"], "plain", "interrupted", 0),
+        (["stopped"], "plain", "rejected", 1),
+        (["stopped"], "reading", "interrupted", 1),
+        (["stopped as it ended"], "plain", "succeeded", 1),
+        (["lost before it began"], "plain", "rejected", 0),
+        (["lost"], "repeatable", "succeeded", 2),
+        # The pool stays broken, so the call is not repeated.
+        (["lost", "broken"], "repeatable", "rejected", 1),
+        (["lost"], "reading", "rejected", 1),
+        (["lost"], "plain", "rejected", 1),
+        (["dropped"], "plain", "failed", 0),
+        (["broken"], "plain", "failed", 0),
     ],
 )
 def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
-    end: str, kind: str, status: str, ran: int
+    ends: list[str], kind: str, status: str, ran: int
 ) -> None:
-    done, _ = driven([kind], [end])
+    done, _ = driven([kind], ends)
     assert (done.calls[0].status, len(RAN)) == (status, ran)
 
 
@@ -424,13 +417,13 @@ def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
     assert [call.status for call in done.calls] == ["failed", "proposed"]
 
 
-class Stopped(ThreadPoolExecutor):
-    """A pool of which the person interrupts the kernel as soon as a call is submitted."""
-
-    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
-        future = super().submit(function, *args, **named)
-        signal.raise_signal(signal.SIGINT)
-        return future
+def test_a_call_that_ran_before_is_not_recorded_as_one_that_never_began() -> None:
+    RAN.clear()
+    executor = Driven(["lost", "stopped before it began"])
+    session = run_calls(PLAIN, calls=[("plain", {"call": 1})], executor=executor)
+    with pytest.raises(KeyboardInterrupt):
+        session.decide("call_1", "approve").run()
+    assert (session.calls[0].outcome, RAN) == (Interrupted(ran=True), [1])
 
 
 def test_a_thread_reports_the_progress_of_its_call() -> None:
@@ -454,26 +447,3 @@ def test_of_200_killed_workers_none_has_an_effect_twice_or_loses_a_result(tmp_pa
     assert_nothing_runs_twice_or_is_lost(
         tmp_path, "processes", 300, 6e-4, {"succeeded", "rejected"}
     )
-
-
-def test_a_call_that_ran_before_is_not_recorded_as_one_that_never_began() -> None:
-    release, ran = threading.Event(), list[str]()
-
-    @tool(executor=True)
-    def pay() -> None:
-        """Pay, and lose the connection."""
-        ran.append("pay")
-        raise OutcomeUnknown("the connection was lost")
-
-    model = Scripted([("pay", {}), "Done."])
-    with ThreadPoolExecutor(1) as pool:
-        options: Any = {"scheme": "flat", "approve": "all", "executor": pool}
-        unknown = Session(Toolbox(pay), model, **options).ask("Go.").run()
-    with Stopped(1) as pool:
-        ThreadPoolExecutor.submit(pool, release.wait, 60)
-        unknown.cursor.context.executor = pool
-        again = unknown.decide("call_1", "approve")
-        with pytest.raises(KeyboardInterrupt):
-            again.run()
-        release.set()
-    assert (again.calls[0].outcome, ran) == (Interrupted(ran=True), ["pay"])
