@@ -36,17 +36,13 @@ from tests.example_tools import panel_of, run_calls
 
 @dataclass(frozen=True)
 class Potato:
-    """A potato."""
-
     peeled: bool = False
     cut: str = ""
 
     def peel(self) -> Potato:
-        """Peel it."""
         return Potato(True, self.cut)
 
     def slice(self, shape: str) -> Potato:
-        """Slice it."""
         return Potato(self.peeled, shape)
 
 
@@ -203,7 +199,6 @@ def test_an_edit_without_an_argument_is_named_by_the_default_that_runs(
     method: str, left: dict[str, int], name: str
 ) -> None:
     def fill(x: int = 1, method: str = "linear") -> str:
-        """Fill gaps."""
         return f"{x} {method}"
 
     first = run_calls(fill, calls=[("fill", {"x": 1, "method": method})])

@@ -10,7 +10,6 @@ from jupyter_toolcall.schemes.messages import Reply
 
 
 def double(x: int) -> int:
-    """Double a number."""
     return 2 * x
 
 
@@ -56,7 +55,6 @@ def test_a_call_is_running_while_its_tool_runs() -> None:
     seen: list[CallRecord] = []
 
     def look() -> str:
-        """Look at the calls."""
         seen.extend((*session.calls, *session.tool_calls))
         return "Seen."
 

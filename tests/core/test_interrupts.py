@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.core.call_record import CallRecord
-from jupyter_toolcall.core.errors import Absent, BrokenJournal, NotYourTurn, UsageError
+from jupyter_toolcall.core.errors import Absent, BrokenJournal, UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.core.interrupts import Hold
 from jupyter_toolcall.core.journal import Journal
@@ -32,8 +31,6 @@ from jupyter_toolcall.storage.value_store import SETTING
 
 
 class Potato:
-    """An object."""
-
     def __init__(self, mass: int) -> None:
         self.mass = mass
 
@@ -50,42 +47,37 @@ def session_of(function: Callable[..., Any], **options: Any) -> Session:
     )
 
 
-def test_an_interrupted_sync_tool_is_written_down_and_the_session_continues() -> None:
-    def work() -> int:
-        interrupt_soon()
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            pass
-        return 1
+def busy() -> int:
+    interrupt_soon()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        pass
+    return 1
 
+
+CANCELLED = threading.Event()
+
+
+async def sleeping() -> int:
+    interrupt_soon()
+    try:
+        await asyncio.sleep(30)
+    finally:
+        CANCELLED.set()
+    return 1
+
+
+@pytest.mark.parametrize("work", [busy, sleeping])
+def test_an_interrupted_tool_is_written_down_and_the_session_continues(work: Any) -> None:
     session = session_of(work)
     with pytest.raises(KeyboardInterrupt):
         session.tell("go")
+    assert work is busy or CANCELLED.wait(5), "an async tool is cancelled at once"
     assert session.calls[0].status == "interrupted"
     assert session.run().text == "done"
     told = session.cursor.request.messages[2].results[0]  # type: ignore[union-attr]
     assert told.error
     assert "interrupted this call while it ran" in told.content
-
-
-def test_an_interrupted_async_tool_is_cancelled_at_once() -> None:
-    cancelled = threading.Event()
-
-    async def work() -> int:
-        interrupt_soon()
-        try:
-            await asyncio.sleep(30)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-        return 1
-
-    session = session_of(work)
-    with pytest.raises(KeyboardInterrupt):
-        session.tell("go")
-    assert cancelled.wait(5)
-    assert session.calls[0].status == "interrupted"
-    assert session.run().text == "done"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +191,6 @@ class World:
 
         @tool(idempotent=idempotent)
         def work(potato: Potato) -> Potato:
-            """Work."""
             self.ran += 1
             return Potato(potato.mass + 1)
 
@@ -230,14 +221,6 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path / "journal.jsonl").die()
-
-
-def test_what_started_and_never_finished_is_unknown_and_is_not_run_again(world: World) -> None:
-    session = world.load().run()
-    assert [(call.id, call.status) for call in session.pending] == [("call_1", "unknown")]
-    assert world.ran == 0
-    with pytest.raises(NotYourTurn, match="call 1 has no result yet"):
-        session.ask("more")
 
 
 def test_without_a_panel_a_person_reads_that_it_had_started_before_they_let_it_run_again(
@@ -294,7 +277,6 @@ def test_an_idempotent_tool_runs_again_unless_changed(tmp_path: Path, approve: s
 
     @tool(idempotent=True)
     def work(potato: Potato) -> Potato:
-        """Peel."""
         world.ran += 1
         return Potato(potato.mass - 1)
 
@@ -339,8 +321,6 @@ def test_values_come_back_by_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv(SETTING, "0")
     world = World(tmp_path / "journal.jsonl")
     session, loaded = world.run(), world.load()
-    assert (loaded.head, loaded.state) == (session.head, session.state)
-    assert all(map(CallRecord.same_facts, loaded.state.all_calls(), session.state.all_calls()))
     with pytest.raises(Absent, match=r"call_1 made.*session.replay\(\).run\(\)"):
         loaded["Potato#2"]
     again = loaded.replay().run()

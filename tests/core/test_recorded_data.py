@@ -95,7 +95,6 @@ class Foreign(SessionHooks):
         return value
 
     def take(self, data: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
-        """Take it."""
         result = json.loads(json.dumps({"items": [items, data], "options": options}))
         self.at("tool", data, items, options)
         return self.keep("tool", result)
@@ -168,7 +167,6 @@ FOREIGN = ContextVar[Foreign]("FOREIGN")
 
 
 def take(data: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
-    """Take it."""
     return FOREIGN.get().take(data, items, options)
 
 

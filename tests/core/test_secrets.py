@@ -37,8 +37,6 @@ MARKER = f"{{secret:{NAME}}}"
 
 @dataclass(frozen=True)
 class Letter:
-    """Something that was written."""
-
     text: str
 
 
@@ -58,7 +56,6 @@ def post_box(got: list[Any]) -> Toolbox:
     """Return tools that note what they really got."""
 
     def post(text: str, how: str = "return") -> str:
-        """Post a text."""
         got.append(text)
         print(f"posted {text}")
         if how == "raise":
@@ -86,7 +83,6 @@ def canary(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def send(text: str) -> int:
-    """Send a text."""
     return len(text)
 
 
@@ -211,7 +207,6 @@ def test_ordinary_outputs_are_unchanged_under_a_real_environment(
     known = ENVIRONMENTS[kind]
 
     def build(target: str) -> dict[str, Any]:
-        """Build it."""
         print("collected 12 items, 3 passed; wrote /home/runner/work/_temp/report-1a2b.json")
         public = {k: v for k, v in known.variables.items() if k not in known.secrets}
         return {"target": target, "sha": "3f786850e387550fdab836ed7e6dc881de23001b", **public}

@@ -61,7 +61,6 @@ class Jar:
     """Something with a method."""
 
     def shake(self) -> Jar:
-        """Shake it."""
         return self
 
     def __repr__(self) -> str:
@@ -74,7 +73,6 @@ class Opaque:
 
 
 def look(x: int) -> int:
-    """Look at a number."""
     return x
 
 
@@ -180,7 +178,6 @@ def test_an_output_of_any_declared_type_is_saved_with_the_objects_that_it_names(
     case: tuple[Any, Any, Any],
 ) -> None:
     def lay(n: int) -> Egg:
-        """Lay an egg."""
         return Egg(n=n)
 
     hint, saved, value = case

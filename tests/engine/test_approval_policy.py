@@ -19,12 +19,10 @@ from tests.example_tools import results, run_calls
 
 @tool(read_only=True)
 def look(at: str) -> str:
-    """Look."""
     return at
 
 
 def write(to: str) -> str:
-    """Write."""
     return to
 
 
@@ -146,7 +144,6 @@ def test_a_policy_is_asked_with_the_same_check_on_a_replay_and_in_a_map() -> Non
 
 
 def pay(amount: int, to: str = "Bob") -> str:
-    """Pay somebody."""
     return f"{amount} to {to}"
 
 

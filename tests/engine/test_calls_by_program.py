@@ -58,18 +58,6 @@ def unchanged_by_replay(session: Session) -> bool:
 # -- the protocol -------------------------------------------------------------------------
 
 
-def test_the_smallest_program_of_the_protocol_comes_to_the_end() -> None:
-    session = replied(CUT, more=([COUNT, COUNT], "Nine."))
-    while session.tool_calls:
-        for call in session.tool_calls:
-            assert call.status == "proposed"
-            session.call_tool(call)
-        session.step()
-    assert str(session) == "Nine."
-    assert [call.result for call in session.calls] == ["Book#2", 100, 100]
-    assert unchanged_by_replay(session)
-
-
 @pytest.mark.parametrize("approve", ["ask", "none", "read-only", "all"])
 def test_call_tool_runs_on_the_programs_word_and_says_who_decided(approve: str) -> None:
     session = replied(CUT, approve=approve)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, UsageError
-from jupyter_toolcall.core.events import Decision, Finished
+from jupyter_toolcall.core.events import Decision
 from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.tools.running_tool import (
@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
     report_progress,
 )
-from tests.example_tools import panel_of, run_calls
+from tests.example_tools import panel_of, prints_of, run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -104,7 +104,6 @@ def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
 
     @read
     def weigh(potato: Potato) -> int:
-        """Weigh a potato."""
         ran.append(f"weigh {potato.weight}")
         return potato.weight
 
@@ -116,7 +115,6 @@ def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
 
     @read
     def halves(potato: Potato) -> list[Potato]:
-        """Return two new potatoes."""
         ran.append(f"halves {potato.weight}")
         return [Potato(potato.weight // 2), Potato(potato.weight - potato.weight // 2)]
 
@@ -128,7 +126,6 @@ def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
 
     @read
     def drop(weight: int) -> Potato:
-        """Fail."""
         ran.append(f"drop {weight}")
         raise ValueError(f"dropped {weight}")
 
@@ -327,13 +324,11 @@ def together(
 
 @tool(executor=True, read_only=True)
 def one(n: int) -> int:
-    """Return a number."""
     return n
 
 
 @tool(executor=True)
 def write(n: int) -> int:
-    """Change something."""
     return n
 
 
@@ -392,16 +387,6 @@ def test_so_many_calls_run_together_and_none_before_one_that_it_depends_on(
 # -- in threads and in the loop ---------------------------------------------------------------
 
 
-def prints_of(session: Session) -> list[str]:
-    """Return what each call printed, in call order."""
-    prints = {
-        entry.event.call_id: entry.meta["prints"]
-        for entry in session.journal
-        if isinstance(entry.event, Finished)
-    }
-    return [prints[call.id] for call in session.calls]
-
-
 def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
     met: list[asyncio.Event] = []
 
@@ -433,12 +418,10 @@ def test_what_runs_beside_a_call_that_asks_for_input_waits_for_it_in_memory() ->
 
     @tool(read_only=True, resume=grow_for)
     def ask() -> Potato:
-        """Ask for whom."""
         raise InputRequired({"who": InputRequest("For whom?", FORM)})
 
     @tool(read_only=True)
     def plant(weight: int) -> Potato:
-        """Return a potato."""
         ran.append(weight)
         return Potato(weight)
 

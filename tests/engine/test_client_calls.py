@@ -16,7 +16,6 @@ class Jar:
 
 @tool(read_only=True)
 def weigh(jar: Jar) -> int:
-    """Weigh a jar."""
     return 100
 
 

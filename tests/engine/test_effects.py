@@ -40,19 +40,15 @@ OPENED: list[Cells] = []
 
 
 class Letter:
-    """A letter."""
-
     def __init__(self, to: str = "") -> None:
         self.to = to
 
 
 def write(to: str) -> Letter:
-    """Write a letter."""
     return Letter(to)
 
 
 def post(letter: Letter) -> str:
-    """Post a letter."""
     SENT.append(letter.to)
     return f"posted to {letter.to}"
 
@@ -72,7 +68,6 @@ MEANWHILE = Meanwhile()
 
 
 def send(to: str) -> str:
-    """Send a word."""
     SENT.append(to)
     MEANWHILE.happens()
     return f"sent to {to}"

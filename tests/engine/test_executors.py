@@ -67,7 +67,6 @@ class Tally:
 
     @tool(executor=True)
     def up(self, *steps: int) -> int:
-        """Count up."""
         self.count += sum(steps)
         return self.count
 
@@ -107,7 +106,6 @@ FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required"
 
 @tool(executor=True, resume=_book)
 def book(day: str) -> str:
-    """Ask who books."""
     raise InputRequired({"who": InputRequest("Who?", FORM)}, day)
 
 
@@ -431,7 +429,6 @@ def test_a_thread_reports_the_progress_of_its_call() -> None:
 
     @tool(executor=True)
     def copy() -> None:
-        """Copy."""
         report_progress("half")
 
     with ThreadPoolExecutor(1) as pool, showing_progress(shown.append):

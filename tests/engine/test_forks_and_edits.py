@@ -19,12 +19,9 @@ RAN: list[str] = []
 
 @dataclass(frozen=True)
 class Cup:
-    """An object."""
-
     taste: str = ""
 
     def add(self, what: str) -> Cup:
-        """Add something."""
         RAN.append(f"add {what}")
         if what == "salt":
             raise ValueError("no salt")
@@ -32,19 +29,16 @@ class Cup:
 
     @tool(read_only=True)
     def smell(self) -> str:
-        """Smell it."""
         RAN.append("smell")
         return self.taste
 
 
 def pour() -> Cup:
-    """Pour another."""
     RAN.append("pour")
     return Cup("water")
 
 
 def add_up(x: int, y: int = 1) -> int:
-    """Add two numbers."""
     return x + y
 
 
@@ -93,7 +87,6 @@ class Plate:
 
 
 def served(kinds: str) -> list[Cup | Plate]:
-    """Serve cups and plates."""
     return [Cup() if kind == "c" else Plate() for kind in kinds]
 
 

@@ -201,7 +201,6 @@ def test_a_tool_may_ask_ten_times_and_not_more() -> None:
 
     @tool(resume=resume)
     def ask() -> str:
-        """Ask."""
         raise InputRequired({"more": InputRequest("More?")}, 1)
 
     session = run_calls(ask, calls=[("ask", {})])
@@ -229,7 +228,6 @@ def test_a_question_that_cannot_be_shown_or_answered_fails_the_call(
 ) -> None:
     @tool(resume=resume)
     def ask() -> str:
-        """Ask."""
         raise InputRequired({"more": request_})
 
     assert reason in run_calls(ask, calls=[("ask", {})]).calls[0].error
@@ -310,7 +308,6 @@ def test_the_program_that_runs_calls_itself_answers_and_continues(restaurant: Re
 def losing(idempotent: bool, ran: list[int]) -> Session:
     @tool(idempotent=idempotent)
     def pay(amount: int) -> str:
-        """Pay."""
         ran.append(amount)
         raise OutcomeUnknown("the server stopped while the call ran")
 
@@ -349,8 +346,6 @@ def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends_and_not_re
     late, sent = list[contextvars.Context](), list[Any]()
 
     async def copy() -> str:
-        """Copy."""
-
         async def part(number: int) -> None:
             report_progress(f"part {number} of tok-9f8e7d6c5b4a3210")
 

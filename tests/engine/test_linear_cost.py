@@ -40,13 +40,10 @@ def work(function: Callable[[], object]) -> int:
 
 
 class Thing:
-    """An object."""
-
     def __init__(self, n: int = 0) -> None:
         self.n = n
 
     def next(self, by: int) -> Thing:
-        """Make the next one."""
         return Thing(self.n + by)
 
 
@@ -81,7 +78,6 @@ def watched(length: int) -> int:
         """An object, whose calls 100 to 110 are counted; the others do not run."""
 
         def next(self, by: int) -> Counted:
-            """Make the next one."""
             if by == 98:
                 # Every update is sent: how many are put off depends on the clock.
                 drive.rate.interval = 0

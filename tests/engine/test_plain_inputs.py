@@ -49,19 +49,16 @@ SENT: list[Any] = []
 
 
 def send(value: Any) -> str:
-    """Send anything."""
     SENT.append(value)
     return "sent"
 
 
 def post(text: str, limit: int = 0) -> str:
-    """Send a text."""
     SENT.append((text, limit))
     return "sent"
 
 
 def file(note: Note, texts: list[str], table: dict[str, str]) -> str:
-    """Send a note."""
     SENT.append((note, texts, table))
     return "sent"
 
@@ -212,7 +209,6 @@ def test_the_value_is_validated_and_coerced_like_any_other() -> None:
 
 def test_a_tool_that_changes_its_argument_changes_no_input() -> None:
     def empty(value: Any) -> int:
-        """Empty a list."""
         value.clear()
         return len(value)
 
@@ -369,7 +365,6 @@ def test_the_export_calls_the_tool_with_the_variable_of_the_input(tmp_path: Any)
 
 
 def listed(count: int) -> list[int]:
-    """Return numbers."""
     return [count]
 
 

@@ -60,13 +60,11 @@ def numbers(rows: int) -> pd.DataFrame:
 
 @tool(executor=True, read_only=True)
 def doubled(table: pd.DataFrame) -> pd.DataFrame:
-    """Double all numbers."""
     return table * 2
 
 
 @tool(executor=True, read_only=True)
 def total(table: pd.DataFrame) -> int:
-    """Add all numbers."""
     return int(table["n"].sum())
 
 

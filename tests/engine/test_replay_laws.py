@@ -127,7 +127,6 @@ def look(thing: Thing) -> str:
 
 
 def fail(x: int) -> int:
-    """Fail."""
     BOOK.note("fail")
     raise ValueError(f"no {x}")
 

@@ -31,13 +31,10 @@ from tests.example_tools import run_calls
 
 
 class Potato:
-    """A potato."""
-
     def __init__(self, grams: int = 100) -> None:
         self.grams = grams
 
     def weigh(self) -> int:
-        """Return its weight."""
         return self.grams
 
     def __eq__(self, other: object) -> bool:

@@ -25,7 +25,6 @@ class Letter:
 
 
 def write(text: str) -> Letter:
-    """Write a letter."""
     return Letter(text)
 
 
@@ -128,7 +127,6 @@ def test_a_fresh_replay_that_was_cut_off_goes_on_and_runs_no_call_twice(
     ran, year = list[str](), 2000
 
     def post(text: str) -> str:
-        """Post a letter."""
         ran.append(text)
         return f"{text}, {year}"
 

@@ -116,7 +116,6 @@ class Page:
     title: str
 
     def shout(self) -> str:
-        """Return the title, loudly."""
         return self.title.upper()
 
 

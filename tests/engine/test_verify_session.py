@@ -32,7 +32,6 @@ class Scales:
         self.times = 0
 
     def weigh(self, dough: Dough) -> int:
-        """Weigh dough."""
         self.times += 1
         return dough.grams + self.times
 
@@ -56,7 +55,6 @@ class Bakery:
             return Dough(dough.grams + self.today)
 
         def look(dough: Dough) -> str:
-            """Look."""
             self.ran.append("look")
             return "fine"
 

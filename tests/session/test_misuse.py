@@ -38,7 +38,6 @@ def paid() -> list[int]:
 @pytest.fixture
 def box(paid: list[int]) -> Toolbox:
     def pay(amount: int) -> str:
-        """Pay."""
         paid.append(amount)
         return f"paid {amount}"
 
@@ -202,7 +201,6 @@ def test_a_substitute_stays_in_a_toolbox_that_gets_more_types(
     box: Toolbox, paid: list[int]
 ) -> None:
     def pay(amount: int) -> str:
-        """Pay nothing."""
         return "nothing"
 
     substitute = box.with_tools({"pay": Toolbox(pay)["pay"]})
@@ -298,7 +296,6 @@ def test_the_hooks_of_calls_that_run_together_are_closed_after_an_error() -> Non
 
     @tool(read_only=True)
     def look(x: int) -> int:
-        """Look."""
         # The second ends after the policy has failed for the end of the first.
         assert x == 1 or ended.wait(10)
         return x

@@ -92,20 +92,16 @@ def test_a_killed_process_leaves_a_session_that_continues_and_no_effect_comes_tw
 
 
 class Thing:
-    """An object."""
-
     def __init__(self, n: int = 0) -> None:
         self.n = n
 
 
 @tool(read_only=True)
 def make(n: int) -> Thing:
-    """Make."""
     return Thing(n)
 
 
 def use(thing: Thing) -> int:
-    """Use."""
     return thing.n
 
 
@@ -251,7 +247,6 @@ def test_no_tool_with_an_effect_runs_once_the_file_is_not_that_of_the_session(
     effects = list[str]()
 
     def pay(what: str) -> str:
-        """Pay."""
         effects.append(what)
         return what
 

@@ -24,7 +24,6 @@ CONTINUES = (
 
 
 def send(to: str) -> str:
-    """Send the parcel."""
     RAN.append(to)
     return f"sent to {to}"
 

@@ -30,12 +30,10 @@ ESCAPES = "\x1b]0;title\x07 \x1b[2J \u202e \u2066 \x9b31m \ud800"
 
 
 def make(text: str) -> list[str]:
-    """Make a list."""
     return [text]
 
 
 def fail(text: str) -> str:
-    """Fail."""
     raise ValueError(text)
 
 

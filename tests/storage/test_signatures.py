@@ -33,7 +33,6 @@ class Post:
 
         @tool(idempotent=idempotent)
         def send(letter: Letter, to: str) -> str:
-            """Send a letter."""
             self.sent.append(to)
             return f"sent to {to}"
 
