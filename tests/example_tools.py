@@ -23,10 +23,15 @@ RAN: list[str] = []
 """The names of the tools that ran, in order."""
 
 
+def ask_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
+    """Return a session in which a model will make these calls, one a turn, and all run unasked."""
+    options = {"scheme": "flat", "approve": "all", **options}
+    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), **options).ask("Go.")
+
+
 def run_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
     """Return a session in which a model made these calls, one a turn, and every one ran unasked."""
-    options = {"scheme": "flat", "approve": "all", **options}
-    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), **options).tell("Go.")
+    return ask_calls(*tools, calls=calls, **options).run()
 
 
 def notes_of(session: Session) -> list[str]:

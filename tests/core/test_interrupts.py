@@ -28,6 +28,7 @@ from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.value_store import SETTING
+from tests.example_tools import ask_calls
 
 
 class Potato:
@@ -131,9 +132,8 @@ def test_an_interrupt_at_any_function_call_leaves_a_session_that_continues() -> 
 
     def make() -> Session:
         calls = [("work", {"potato": n, "by": by}) for by, n in ((2, "$Potato"), (3, "Potato#9"))]
-        model = Scripted([("work", {"potato": "$Potato", "by": 1}), calls, "done"])
-        inputs = {"potato": Potato(1)}
-        return Session(Toolbox(work), model, scheme="flat", approve="all", inputs=inputs).ask("go")
+        first = ("work", {"potato": "$Potato", "by": 1})
+        return ask_calls(work, calls=[first, calls], inputs={"potato": Potato(1)})
 
     calls = interrupted_at(make(), sys.maxsize)
     assert calls > 500
@@ -147,7 +147,7 @@ def test_an_interrupt_at_any_function_call_leaves_a_session_that_continues() -> 
             for call in session.pending[:1]:
                 assert call.status == "unknown"
                 session.decide(call)
-        assert session.text == "done"
+        assert session.text == "Done."
         assert session.calls[-1].status == "failed"
         # What ran twice was interrupted in its run, and a person said so.
         path = session.journal.path(session.head)

@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
     report_progress,
 )
-from tests.example_tools import panel_of, prints_of, run_calls
+from tests.example_tools import ask_calls, panel_of, prints_of, run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -143,9 +143,8 @@ def cooking(
 ) -> tuple[Session, list[str]]:
     """Return a session in which the replies will run, and what its tools ran."""
     ran = list[str]()
-    box, model = kitchen(pool, ran), Scripted([*replies, "Done."])
-    inputs = {"potato": Potato(80)}
-    session = Session(box, model, scheme="flat", approve=approve, jobs=jobs, inputs=inputs)
+    options: dict[str, Any] = {"approve": approve, "jobs": jobs, "inputs": {"potato": Potato(80)}}
+    session = ask_calls(*kitchen(pool, ran), calls=replies, **options)
     if pool is not None:
         session.cursor.context.hooks += (pool,)
     return session, ran
@@ -156,7 +155,7 @@ def cooked(
 ) -> tuple[Session, list[str]]:
     """Return a session in which the replies ran, and what its tools ran."""
     session, ran = cooking(replies, pool, jobs, approve)
-    return session.tell("Cook."), ran
+    return session.run(), ran
 
 
 def recorded(session: Session) -> list[Any]:
@@ -278,12 +277,12 @@ def test_an_interrupt_records_what_a_person_would_who_interrupts_each_of_them(
 ) -> None:
     pool = Cancelling(lambda count: data.draw(st.integers(0, count - 1)))
     pool.interrupts_at = data.draw(st.integers(0, len(calls) - 1))
-    session = interrupted(cooking([calls], pool, jobs)[0].ask("Cook."))
+    session = interrupted(cooking([calls], pool, jobs)[0])
     stopped = [call.id for call in session.calls if call.status == "interrupted"]
     assert stopped
     assert session.run().text == "Done."
 
-    alone = cooking([calls], None, 1)[0].ask("Cook.")
+    alone = cooking([calls], None, 1)[0]
     alone.cursor.context.hooks += (Stops({*stopped}),)
     for _ in stopped:
         interrupted(alone)
@@ -316,10 +315,9 @@ def together(
 ) -> tuple[Session, DrawnOrder]:
     """Return a session whose one reply asks for these calls; the last one that began ends first."""
     pool = pool or DrawnOrder(lambda count: count - 1)
-    given: dict[str, Any] = {"approve": "all", "scheme": "flat", "jobs": 4, "executor": pool}
-    session = Session(Toolbox(*tools), Scripted([calls, "Done."]), **given | options)
+    session = ask_calls(*tools, calls=[calls], **{"jobs": 4, "executor": pool, **options})
     session.cursor.context.hooks += (pool,)
-    return session.ask("Go."), pool
+    return session, pool
 
 
 @tool(executor=True, read_only=True)
@@ -462,9 +460,8 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
         barrier.wait(60)
         return n
 
-    model = Scripted([[("copy", {"n": n}) for n in range(3)], "Done."])
-    session = Session(Toolbox(copy), model, scheme="flat", jobs=3)
-    controller, shown = panel_of(session.ask("Copy."))
+    session = ask_calls(copy, calls=[[("copy", {"n": n}) for n in range(3)]], jobs=3)
+    controller, shown = panel_of(session)
     controller.run_to_pause()
     rows = [row for notice in shown for row in notice.rows.calls]
     running = [row for row in rows if row.status == "running"]
@@ -533,9 +530,7 @@ def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues()
         return 1
 
     calls: Calls = [("sleep", {}), *(("hang", {"n": n}) for n in range(3)), ("one", {"n": 7})]
-    model = Scripted([calls, "Done."])
-    box = Toolbox(hang, sleep, one)
-    session = interrupted(Session(box, model, scheme="flat", jobs=4).ask("Go."))
+    session = interrupted(ask_calls(hang, sleep, one, calls=[calls], jobs=4))
     # The async tool was cancelled; the others go on in their threads.
     assert cancelled.wait(60)
     assert [call.status for call in session.calls] == ["interrupted"] * 4 + ["proposed"]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.tools.executors import executor_named
@@ -32,7 +32,7 @@ from tests.engine.killed_workers import (
     lock,
     process,
 )
-from tests.example_tools import notes_of, prints_of, run_calls
+from tests.example_tools import ask_calls, notes_of, prints_of, run_calls
 
 pytestmark = KILLED
 
@@ -425,8 +425,7 @@ def test_an_interrupt_cancels_a_call_without_a_worker(client: Client, tmp_path: 
     executor = Submitting(
         executor_named(client, "executor"), lambda: signal.raise_signal(signal.SIGINT)
     )
-    model = Scripted([("die", {"path": str(path)}), "Done."])
-    asked = Session(Toolbox(die), model, scheme="flat", approve="all", executor=executor).ask("Go.")
+    asked = ask_calls(die, calls=[("die", {"path": str(path)})], executor=executor)
     with pytest.raises(KeyboardInterrupt):
         asked.run()
     assert [call.outcome for call in asked.calls] == [Interrupted(ran=False)]
@@ -442,8 +441,8 @@ def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unreco
 ) -> None:
     started, release = pipes
     thread = when_started(started, lambda: os.kill(os.getpid(), signal.SIGINT))
-    model = Scripted([("wait", {"started": started, "release": release}), "Done."])
-    asked = Session(Toolbox(wait), model, scheme="flat", approve="all", executor=client).ask("Go.")
+    calls = [("wait", {"started": started, "release": release})]
+    asked = ask_calls(wait, calls=calls, executor=client)
     with pytest.raises(KeyboardInterrupt):
         asked.run()
     thread.join()

@@ -38,7 +38,7 @@ from tests.engine.killed_workers import (
     lock,
     process,
 )
-from tests.example_tools import notes_of, prints_of, run_calls
+from tests.example_tools import ask_calls, notes_of, prints_of, run_calls
 
 
 class Bag:
@@ -320,7 +320,7 @@ def note(call: int) -> str:
 KINDS = ("plain", "reading", "repeatable")
 SCHEMA = {"type": "object", "properties": {"call": {"type": "integer"}}, "required": ["call"]}
 PLAIN = Tool("plain", "", SCHEMA, note, executor=True)
-BOX = Toolbox(
+BOX = (
     PLAIN,
     replace(PLAIN, name="reading", read_only=True),
     replace(PLAIN, name="repeatable", idempotent=True),
@@ -332,11 +332,8 @@ def driven(kinds: list[str], ends: list[str]) -> tuple[Session, Driven]:
     RAN.clear()
     executor = Driven([*ends])
     calls = [(kind, {"call": number}) for number, kind in enumerate(kinds, 1)]
-    model = Scripted([calls, "Done."])
     journal = Journal(lambda line, when: executor.disk.append(line))
-    done = Session(
-        BOX, model, scheme="flat", approve="all", journal=journal, executor=executor
-    ).ask("Go.")
+    done = ask_calls(*BOX, calls=[calls], journal=journal, executor=executor)
     while done.text != "Done.":
         try:
             done.run()
@@ -405,11 +402,8 @@ def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
 
 
 def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
-    model = Scripted([[("fail", {}), PROCESS], "Done."])
     executor = Driven(["stopped as it ended"])
-    done = Session(
-        Toolbox(fail, process), model, scheme="flat", approve="all", executor=executor
-    ).ask("Go.")
+    done = ask_calls(fail, process, calls=[[("fail", {}), PROCESS]], executor=executor)
     with pytest.raises(KeyboardInterrupt):
         done.run()
     assert [call.status for call in done.calls] == ["failed", "proposed"]

@@ -233,9 +233,7 @@ def test_a_decision_is_taken_once_and_again_on_a_fork_where_a_replay_repeats_it(
 
 
 def test_an_edit_chooses_another_tool_which_a_replay_and_a_later_edit_keep() -> None:
-    script: Any = [("pur", {}), "done"]
-    session = Session(Toolbox(Cup, pour, add_up), Scripted(script), scheme="flat", approve="all")
-    failed = session.tell("Go.")
+    failed = run_calls(Cup, pour, add_up, calls=[("pur", {})])
     with pytest.raises(UsageError, match="'approve' takes no tool"):
         failed.decide_anew("call_1", "approve", tool="pour")
     with pytest.raises(CallError, match="there is no tool 'pore'"):

@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
 )
 from jupyter_toolcall.view.view_rows import all_rows
-from tests.example_tools import panel_of, results, run_calls
+from tests.example_tools import ask_calls, panel_of, results, run_calls
 
 TEXT = {"type": "string", "minLength": 1}
 GUESTS = {"type": "integer", "default": 2, "minimum": 1}
@@ -357,8 +357,7 @@ def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends_and_not_re
         thread.join()
         return "copied"
 
-    model = Scripted([("copy", {}), "Done."])
-    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
+    session = ask_calls(copy, calls=[("copy", {})])
     controller = PanelController(session, sent.append)
     controller.run_to_pause()
     says = [row.says for notice in sent for row in notice.rows.session if "part" in row.says]

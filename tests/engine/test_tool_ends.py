@@ -22,7 +22,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Verdict
 from jupyter_toolcall.view.previews import preview
-from tests.example_tools import prints_of, run_calls
+from tests.example_tools import ask_calls, prints_of, run_calls
 
 RAN: list[str] = []
 
@@ -290,8 +290,7 @@ def test_an_async_tool_that_blocks_is_interrupted_and_the_next_one_runs() -> Non
         released.wait(60)
         return "late"
 
-    model = Scripted([("block", {}), ("go_on", {}), "Done."])
-    session = Session(Toolbox(block, go_on), model, scheme="flat", approve="all").ask("Go.")
+    session = ask_calls(block, go_on, calls=[("block", {}), ("go_on", {})])
     with pytest.raises(KeyboardInterrupt):
         session.run()
     session.run()
@@ -325,15 +324,15 @@ def send() -> str:
     return "sent"
 
 
+SEND: Any = ("send", {})
+
+
 def interrupted(tool: Any, disk: Lines) -> Session:
     """Return a session that was interrupted as a line was written, and then went on."""
-    journal = Journal(disk)
-    model = Scripted([(tool.__name__, {}), "Done."])
-    session = Session(Toolbox(tool), model, scheme="flat", approve="all", journal=journal)
-    session.ask("Go.")
+    session = ask_calls(tool, calls=[(tool.__name__, {})], journal=Journal(disk))
     with pytest.raises(KeyboardInterrupt):
         session.run()
-    assert [entry.id for entry in journal] == disk.ids()
+    assert [entry.id for entry in session.journal] == disk.ids()
     assert session.head == disk.ids()[-1]
     while session.text != "Done." and not session.pending:
         session.run()
@@ -356,9 +355,7 @@ def test_however_often_the_writing_of_an_entry_is_interrupted_memory_is_what_is_
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_an_interrupt_while_an_approval_is_written_leaves_it_written(times: int) -> None:
     disk = Lines("decided", times)
-    model = Scripted([("send", {}), "Done."])
-    session = Session(Toolbox(send), model, scheme="flat", approve="none", journal=Journal(disk))
-    session.tell("Go.")
+    session = run_calls(send, calls=[SEND], approve="none", journal=Journal(disk))
     with pytest.raises(KeyboardInterrupt):
         session.decide(session.pending[0].id)
     assert session.head == disk.ids()[-1]
@@ -381,9 +378,8 @@ def test_memory_is_what_is_on_disk_in_a_session_that_a_tool_runs_too() -> None:
     disk = Lines("finished")
 
     def outside() -> str:
-        box, model, journal = Toolbox(send), Scripted([("send", {}), "Done."]), Journal(disk)
-        inner.append(Session(box, model, scheme="flat", approve="all", journal=journal))
-        return inner[0].tell("Go.").text
+        inner.append(ask_calls(send, calls=[SEND], journal=Journal(disk)))
+        return inner[0].run().text
 
     with pytest.raises(KeyboardInterrupt):
         after(outside)
@@ -408,14 +404,8 @@ def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
         return "approve", ""
 
     with pytest.raises(KeyboardInterrupt):
-        asking(policy).run()
+        run_calls(send, calls=[SEND], approve=policy)
     assert [type(result) for result in seen] == [str]
-
-
-def asking(policy: Any) -> Session:
-    """Return a session in which a policy is about to be asked."""
-    model = Scripted([("send", {}), "Done."])
-    return Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
 
 
 def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
@@ -429,7 +419,7 @@ def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
         return "approve", ""
 
     with pytest.raises(KeyboardInterrupt):
-        asking(policy).run()
+        run_calls(send, calls=[SEND], approve=policy)
     assert time.monotonic() - began < 30
     assert RAN == []
 

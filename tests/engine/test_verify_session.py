@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Rule, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
@@ -128,8 +128,8 @@ def test_a_number_that_became_a_boolean_or_a_float_is_a_divergence(
         return json.loads(os.environ["COUNT"])
 
     monkeypatch.setenv("COUNT", "1")
-    session = Session(Toolbox(count), Scripted([("count", {}), "Done."]), scheme="flat")
-    assert session.tell("Count.").run().verify()
+    session = run_calls(count, calls=[("count", {})])
+    assert session.verify()
     for now in ("true", "1.0"):
         monkeypatch.setenv("COUNT", now)
         assert f"data was 1, and is {json.loads(now)}" in str(session.verify())

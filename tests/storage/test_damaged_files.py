@@ -25,6 +25,7 @@ from jupyter_toolcall.core.json_data import json_texts
 from jupyter_toolcall.export.formats import FORMATS
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.view.saved_output import row_texts
+from tests.example_tools import run_calls
 
 ESCAPES = "\x1b]0;title\x07 \x1b[2J \u202e \u2066 \x9b31m \ud800"
 
@@ -38,8 +39,7 @@ def fail(text: str) -> str:
 
 
 def session() -> Session:
-    model = Scripted([[("make", {"text": "a"}), ("fail", {"text": "b"})], "Done."])
-    return Session(Toolbox(make, fail), model, scheme="flat", approve="all").tell("Go.")
+    return run_calls(make, fail, calls=[[("make", {"text": "a"}), ("fail", {"text": "b"})]])
 
 
 def notebook_of(bundle: dict[str, Any]) -> dict[str, Any]:
@@ -217,8 +217,7 @@ def test_a_result_whose_objects_stand_anywhere_gives_one_line_and_no_code_of_the
     part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance, path, script = random.Random(part), tmp_path / "a.jsonl", tmp_path / "out.py"
-    model = Scripted([("fill", {}), "Done."])
-    Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.").save(path)
+    run_calls(fill, calls=[("fill", {})]).save(path)
     lines = journal_rows([json.loads(line) for line in path.read_text().splitlines()])
     found = [at for at in places(lines) if part in at]
     assert found or part in ("unnamed", "untracked")
