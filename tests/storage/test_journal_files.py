@@ -481,34 +481,26 @@ def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> Non
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
-def test_a_journal_and_its_folders_are_for_their_user_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("could_be_read", [False, True])
+def test_a_journal_and_its_folders_are_for_their_user_alone_once_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, could_be_read: bool
 ) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    path = journal_file("a.ipynb", "")
+    folders = path.parent, path.parent.parent
     before = os.umask(0)
     try:
-        path = journal_file("a.ipynb", "")
+        if could_be_read:
+            open_journal(path, signer(tmp_path / "data")).close()
+            for place, mode in ((path, 0o644), *((folder, 0o755) for folder in folders)):
+                place.chmod(mode)
         open_journal(path, signer(tmp_path / "data")).close()
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o600
-    for folder in (path.parent, path.parent.parent, tmp_path / "data"):
-        assert folder.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
-def test_a_journal_that_others_could_read_is_taken_from_them_when_it_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
-    path = journal_file("a.ipynb", "")
-    open_journal(path, signer(tmp_path)).close()
-    path.chmod(0o644)
-    path.parent.chmod(0o755)
-    path.parent.parent.chmod(0o755)
-    open_journal(path, signer(tmp_path)).close()
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == path.parent.parent.stat().st_mode & 0o777 == 0o700
+    assert [folder.stat().st_mode & 0o777 for folder in (*folders, tmp_path / "data")] == [
+        0o700
+    ] * 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
