@@ -351,9 +351,7 @@ def test_lines_compare_with_the_branch_left_with_another_or_two(kernel: Kernel) 
         ("branch --hide", "--hide needs the name of a branch"),
         ("branch --hide shape=slices (call 2)", "is the branch on show"),
         ("branch --show shape=slises (call 2)", "Did you mean shape=slices (call 2)?"),
-        ("branch main", "is called 'main' already"),
         ("checkout man", "Did you mean main?"),
-        ("diff nothing", "no branch 'nothing'"),
         ("diff a b c", "at most two branches"),
     ],
 )
@@ -453,7 +451,8 @@ def test_a_branch_that_is_old_or_out_of_view_is_told_when_it_is_asked_for() -> N
     assert not old.shares
     obeyed(drive, type="compare", left=old.id, right=main.head)
     assert next(row for row in rows_of(told).branches if row.id == old.id).shares
-    assert isinstance(told[-1], Delta)
+    compared = told[-1]
+    assert isinstance(compared, Delta)
     main.hide_branch(others[0].branch)
     assert drive.republish_changed()
     obeyed(drive, type="compare", left=old.id, right=main.head)
@@ -486,8 +485,8 @@ def test_the_rows_of_a_branch_and_its_shared_part_are_its_calls(
     plan: list[tuple[int, int, str]], at: int
 ) -> None:
     sessions = [session()]
-    for branch, number, shape in plan:
-        of = sessions[branch % len(sessions)]
+    for which, number, shape in plan:
+        of = sessions[which % len(sessions)]
         call = of.calls[number % len(of.calls)]
         more = {"shape": shape} if call.tool == "Potato_slice" else {}
         sessions.append(of.edit(call, **more).run())

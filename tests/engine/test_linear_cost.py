@@ -21,7 +21,8 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.storage.journal_file import open_journal
 from jupyter_toolcall.storage.notebook_files import MIME
 from jupyter_toolcall.storage.signatures import signer
-from tests.benchmarks.workload import RAN, Counting, graph, step
+from tests.benchmarks.workload import RAN, Counting, graph, step, steps
+from tests.example_tools import ask_calls
 
 
 @pytest.fixture
@@ -32,12 +33,6 @@ def files() -> Counting:
 @pytest.fixture
 def journal(tmp_path: Path, files: Counting) -> Journal:
     return open_journal(tmp_path / "journal.jsonl", signer(tmp_path), files).journal
-
-
-def plain(count: int, journal: Journal | None = None, **options: bool) -> Session:
-    model = Scripted([*[("step", {"x": n}) for n in range(count)], "done"])
-    box = Toolbox(tool(step, **options))
-    return Session(box, model, scheme="flat", approve="all", journal=journal)
 
 
 def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
@@ -59,7 +54,8 @@ def test_a_call_is_synced_once_before_its_tool_runs_unless_it_may_run_twice_in_a
     tmp_path: Path, journal: Journal, files: Counting, options: dict[str, bool], syncs: int
 ) -> None:
     path = tmp_path / "journal.jsonl"
-    session = plain(100, journal, **options).ask("go")
+    calls = [("step", {"x": n}) for n in range(100)]
+    session = ask_calls(tool(step, **options), calls=calls, journal=journal)
     files.syncs, before = 0, path.stat().st_size
     session.run()
     assert files.syncs in (syncs, syncs + 1)
@@ -68,7 +64,7 @@ def test_a_call_is_synced_once_before_its_tool_runs_unless_it_may_run_twice_in_a
 
 def test_a_saved_notebook_grows_by_less_than_a_kilobyte_a_call() -> None:
     few, many = (
-        len(json.dumps(plain(count).tell("go")._repr_mimebundle_()[MIME])) for count in (50, 150)
+        len(json.dumps(steps(count).run()._repr_mimebundle_()[MIME])) for count in (50, 150)
     )
     assert (many - few) / 100 <= 1_024
 

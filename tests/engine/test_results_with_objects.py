@@ -339,16 +339,16 @@ def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
         return hint, st.tuples(*(each for _, each in parts))
     names = [f"field_{n}" for n in range(len(parts))]
     hints = {name: cls for name, (cls, _) in zip(names, parts, strict=True)}
-    made: Any
+    record: Any
     match shape[0]:
         case "dataclass":
-            made = dataclasses.make_dataclass("Record", [*hints.items()])
+            record = dataclasses.make_dataclass("Record", [*hints.items()])
         case "named tuple":
-            made = NamedTuple("Record", [*hints.items()])
+            record = NamedTuple("Record", [*hints.items()])  # type: ignore[misc]
         case _:
-            made = model(BaseModel, **hints)
+            record = model(BaseModel, **hints)
     fields = {name: each for name, (_, each) in zip(names, parts, strict=True)}
-    return made, st.builds(made, **fields)
+    return record, st.builds(record, **fields)
 
 
 def model(base: type, **hints: Any) -> Any:
