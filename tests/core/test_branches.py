@@ -481,9 +481,7 @@ def made_of(rows: Rows, branch: BranchRow) -> Mapping[int, tuple[str, str, Any]]
 
 
 @given(steps, st.integers(0, 5))
-def test_the_rows_of_a_branch_and_its_shared_part_are_its_calls(
-    plan: list[tuple[int, int, str]], at: int
-) -> None:
+def test_a_branch_has_the_rows_of_its_calls(plan: list[tuple[int, int, str]], at: int) -> None:
     sessions = [session()]
     for which, number, shape in plan:
         of = sessions[which % len(sessions)]

@@ -28,7 +28,7 @@ from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.value_store import SETTING
-from tests.example_tools import ask_calls
+from tests.example_tools import ask_calls, run_calls
 
 
 class Potato:
@@ -39,13 +39,6 @@ class Potato:
 def interrupt_soon() -> None:
     """Send what the kernel sends, once the main thread is in the tool."""
     threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
-
-
-def session_of(function: Callable[..., Any], **options: Any) -> Session:
-    name = str(function.__name__)
-    return Session(
-        Toolbox(function), Scripted([(name, {}), "done"]), scheme="flat", approve="all", **options
-    )
 
 
 def busy() -> int:
@@ -70,12 +63,12 @@ async def sleeping() -> int:
 
 @pytest.mark.parametrize("work", [busy, sleeping])
 def test_an_interrupted_tool_is_written_down_and_the_session_continues(work: Any) -> None:
-    session = session_of(work)
+    session = ask_calls(work, calls=[(work.__name__, {})])
     with pytest.raises(KeyboardInterrupt):
-        session.tell("go")
+        session.run()
     assert work is busy or CANCELLED.wait(5), "an async tool is cancelled at once"
     assert session.calls[0].status == "interrupted"
-    assert session.run().text == "done"
+    assert session.run().text == "Done."
     told = session.cursor.request.messages[2].results[0]  # type: ignore[union-attr]
     assert told.error
     assert "interrupted this call while it ran" in told.content
@@ -296,9 +289,7 @@ def test_a_loaded_session_without_its_inputs_says_which_to_give(world: World) ->
         world.load(inputs={"potato": Potato(2)})["Potato#1"]
 
 
-def test_a_file_that_is_no_journal_or_is_damaged_is_named_with_what_there_is_to_do(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_file_that_is_no_whole_journal_says_what_to_do(world: World, tmp_path: Path) -> None:
     whole = world.path.read_text().splitlines(keepends=True)
     damaged = [*whole[:-1], whole[-1].replace("call_1", "call_2")]
     for text, said in (
@@ -344,10 +335,11 @@ def test_an_async_tool_runs_in_a_process_that_was_forked_behind_another_one() ->
     async def work() -> int:
         return 1
 
-    assert session_of(work).tell("go").text == "done"
+    call = ("work", {})
+    assert run_calls(work, calls=[call]).calls[0].result == 1
     child = os.fork()
     if child == 0:
-        os._exit(7 if session_of(work).tell("go").text == "done" else 1)
+        os._exit(7 if run_calls(work, calls=[call]).calls[0].result == 1 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 

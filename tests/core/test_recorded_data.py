@@ -199,9 +199,7 @@ BORDERS = ("tool", "policy", "model", "hooks", "reader", "caller")
 @pytest.mark.parametrize("border", BORDERS)
 @settings(max_examples=15)
 @given(data=json_data)
-def test_what_foreign_code_changes_is_in_no_record_no_schema_and_no_later_session(
-    border: str, data: Any
-) -> None:
+def test_what_foreign_code_changes_is_in_no_record_and_no_schema(border: str, data: Any) -> None:
     innocent, foreign = Foreign("", data), Foreign(border, json.loads(json.dumps(data)))
     expected = record(run(innocent, toolbox(innocent)))
     box = toolbox(foreign)

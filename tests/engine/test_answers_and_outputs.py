@@ -173,9 +173,7 @@ def declared(draw: st.DrawFn, depth: int = 2) -> tuple[Any, Any, Any]:
 
 
 @given(declared())
-def test_an_output_of_any_declared_type_is_saved_with_the_objects_that_it_names(
-    case: tuple[Any, Any, Any],
-) -> None:
+def test_an_output_of_any_type_is_saved_with_objects_it_names(case: tuple[Any, Any, Any]) -> None:
     def lay(n: int) -> Egg:
         return Egg(n=n)
 

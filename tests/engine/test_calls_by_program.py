@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -57,6 +57,16 @@ def unchanged_by_replay(session: Session) -> bool:
 
 
 # -- the protocol -------------------------------------------------------------------------
+
+
+def test_the_smallest_program_of_the_protocol_comes_to_the_end() -> None:
+    session = replied(CUT, more=([COUNT, COUNT], "Nine."))
+    while session.tool_calls:
+        for call in session.tool_calls:
+            session.call_tool(call)
+        session.step()
+    assert str(session) == "Nine."
+    assert [call.result for call in session.calls] == ["Book#2", 100, 100]
 
 
 @pytest.mark.parametrize("approve", ["ask", "none", "read-only", "all"])
@@ -147,9 +157,7 @@ def test_an_edit_runs_the_call_and_then_the_calls_of_its_turn_that_used_what_it_
         (ValueError("no ink"), "failed", '{"error": "ValueError: no ink"}'),
     ],
 )
-def test_a_result_is_data_an_object_objects_or_an_exception(
-    result: Any, status: str, content: str
-) -> None:
+def test_a_result_is_data_objects_or_an_exception(result: Any, status: str, content: str) -> None:
     session = replied(CUT)
     made = session.tool_call_result("call_1", result)
     assert made.status == session.calls[0].status == status
@@ -375,9 +383,7 @@ calls = st.one_of(
     ),
 )
 Way = Literal["call_tool", "data", "name", "object", "exception", "reject", "run"]
-ways = st.sampled_from(
-    ["call_tool", "call_tool", "data", "name", "object", "exception", "reject", "run"]
-)
+ways = st.sampled_from(["call_tool", *get_args(Way)])
 
 
 class Careful:

@@ -544,9 +544,8 @@ def test_calls_that_ended_before_an_interrupt_keep_results_and_others_are_cancel
     pool = Cancelling(lambda count: 1)
     pool.interrupts_at = 1
     session = interrupted(together(one, calls=ONES, pool=pool)[0])
-    assert [call.status for call in session.calls] == [
-        *("interrupted", "succeeded", "interrupted", "interrupted")
-    ]
+    statuses = [call.status for call in session.calls]
+    assert statuses == ["interrupted", "succeeded", "interrupted", "interrupted"]
     assert all(future.cancelled() for future, _, _ in pool.held)
     not_begun = "It was interrupted before it began, so it did not run."
     errors = [row.error for row in panel_of(session)[0].whole().calls]

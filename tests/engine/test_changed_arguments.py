@@ -429,9 +429,7 @@ def test_a_read_only_tool_gets_copies_of_all_that_is_no_table() -> None:
     assert shares_memory(got[2], numbers)
 
 
-def test_an_instance_with_a_used_lock_is_passed_as_it_is_without_noise(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_an_instance_with_a_used_lock_makes_no_noise(capfd: pytest.CaptureFixture[str]) -> None:
     class Shop:
         def __init__(self) -> None:
             self.lock, self.sold = asyncio.Lock(), 0
@@ -544,9 +542,7 @@ def kept(path: Path) -> Path:
     return path / "s.jsonl"
 
 
-def test_an_instance_that_is_not_here_is_no_failure_of_the_tool(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_instance_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, "0")
     script = Scripted([UP, ("Tally_up", {"by": 2}), "done"])
     session = Session.load(kept(tmp_path), Toolbox(Tally()), script)

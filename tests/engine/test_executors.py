@@ -349,9 +349,7 @@ def driven(kinds: list[str], ends: list[str]) -> tuple[Session, Driven]:
     st.lists(st.sampled_from(KINDS), min_size=1, max_size=4),
     st.lists(st.sampled_from(ENDS), max_size=8),
 )
-def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
-    kinds: list[str], ends: list[str]
-) -> None:
+def test_one_effect_and_one_result_however_a_call_ends(kinds: list[str], ends: list[str]) -> None:
     done, executor = driven(kinds, ends)
     assert executor.unrecorded == []
     assert [call.tool for call in done.calls] == kinds

@@ -104,9 +104,8 @@ def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
     calls = [POUR, ("mix", {"cups": {"first": ["Cup#1", "Cup#2"]}})]
     whole = run_calls(Cup, pour, mix, calls=calls, inputs={"c": Cup()})
     gone = whole.decide_anew("call_1", "reject").run()
-    assert "Cup#2 was not made on this branch, since call 1 (pour) was rejected" in (
-        gone.calls[1].error
-    )
+    error = gone.calls[1].error
+    assert "Cup#2 was not made on this branch, since call 1 (pour) was rejected" in error
     assert gone.decide_anew("call_1", "approve").run().calls[1] == whole.calls[1]
 
 
@@ -138,18 +137,15 @@ def test_what_follows_an_edit_before_its_run_repeats_it_to_the_end_and_asks_no_m
         asked.append(request)
         return script(request)
 
-    session = Session(
-        Toolbox(Cup, pour), model, scheme="flat", approve="all", inputs={"cup": Cup()}
-    ).tell("tea")
+    box, given = Toolbox(Cup, pour), {"inputs": {"cup": Cup()}, "approve": "all"}
+    session = Session(box, model, scheme="flat", **given).tell("tea")
     edited = session.edit("call_3", what="honey")
     with pytest.raises(NotYourTurn, match="has not come to call_4 yet: run"):
         edited.edit("call_4", Cup="Cup#1")
     following = follow(edited)
     following.save(tmp_path / "s.jsonl")
     asked.clear()
-    loaded = Session.load(
-        tmp_path / "s.jsonl", session.toolbox, model, inputs={"cup": Cup()}, approve="all"
-    ).run()
+    loaded = Session.load(tmp_path / "s.jsonl", box, model, **given).run()
     while loaded.pending:
         loaded.decide(loaded.pending[0]).run()
     for ended in (following.run(), loaded):

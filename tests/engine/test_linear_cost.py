@@ -35,9 +35,7 @@ def journal(tmp_path: Path, files: Counting) -> Journal:
     return open_journal(tmp_path / "journal.jsonl", signer(tmp_path), files).journal
 
 
-def test_what_an_edit_only_says_again_is_synced_by_the_dozen(
-    journal: Journal, files: Counting
-) -> None:
+def test_what_an_edit_repeats_is_synced_by_the_dozen(journal: Journal, files: Counting) -> None:
     session = graph(300, range(150, 161), journal)
     files.syncs = 0
     RAN.clear()

@@ -379,9 +379,7 @@ ANSWERS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("result", "value"), ANSWERS)
 @pytest.mark.parametrize("by_program", [True, False])
-def test_in_a_result_that_somebody_gives_a_name_stands_for_its_value(
-    result: Any, value: Any, by_program: bool
-) -> None:
+def test_in_given_results_names_stand_for_values(result: Any, value: Any, by_program: bool) -> None:
     inputs = {"text": STRAWBERRY, "day": date(2026, 3, 1), "numbers": [1, 2]}
     session = session_of(("send", {"value": 1}), "Done.", inputs=inputs, approve="none")
     if by_program:
@@ -402,10 +400,9 @@ def test_an_answer_is_checked_as_the_value_that_a_name_stands_for() -> None:
     ).tell("Go.")
     controller, notices = panel_of(session)
     digest = notices[0].rows.calls[0].approval_digest
+    answer = {"type": "answer", "call": "call_1", "approval_digest": digest}
     for name in ("str#1", "list#1"):
-        controller.receive(
-            {"type": "answer", "call": "call_1", "result": name, "approval_digest": digest}
-        )
+        controller.receive({**answer, "result": name})
         controller.apply_commands()
     assert [each.reason for each in notices if each.type == "refused"] == [
         "listed returns list[int]; result: give JSON, such as [1]"

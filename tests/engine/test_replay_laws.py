@@ -475,9 +475,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> ValueFolder:
 
 @given(plan=plans)
 @many
-def test_in_another_kernel_with_its_values_a_replay_adds_nothing_and_runs_nothing(
-    plan: Plan, store: ValueFolder
-) -> None:
+def test_with_its_values_a_replay_elsewhere_adds_nothing(plan: Plan, store: ValueFolder) -> None:
     session = play(plan, store)
     again = elsewhere(plan, session, store)
     count, RAN[:] = len(again.journal), []
@@ -494,9 +492,7 @@ def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: P
     again = elsewhere(plan, play(plan), None)
     count, RAN[:] = len(again.journal), []
     run(again.replay())
-    assert all(start.approval_digest for start in starts(again, count)), (
-        "each is approved by the policy"
-    )
+    assert all(start.approval_digest for start in starts(again, count)), "by the policy"
     # What ran once more on a recorded word is what the policy of today lets run.
     allowed = {"look"} if plan.approve in ("ask", "read-only", "none") else {*RAN}
     assert {*RAN} <= allowed
@@ -513,9 +509,7 @@ def test_the_record_of_another_machine_allows_nothing(plan: Plan, store: ValueFo
             theirs[name]
     count, RAN[:] = len(theirs.journal), []
     run(theirs.replay())
-    assert all(start.approval_digest for start in starts(theirs, count)), (
-        "each is approved by the policy"
-    )
+    assert all(start.approval_digest for start in starts(theirs, count)), "by the policy"
     assert plan.approve == "all" or {*RAN} <= {"look"}
     assert plan.approve != "none" or RAN == []
 

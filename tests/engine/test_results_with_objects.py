@@ -231,9 +231,7 @@ def test_a_name_inside_a_structure_that_there_is_not_is_told_in_one_line() -> No
     )
 
 
-def test_a_session_with_nested_objects_is_saved_loaded_replayed_edited_and_verified(
-    tmp_path: Any,
-) -> None:
+def test_nested_objects_are_saved_loaded_replayed_edited_and_verified(tmp_path: Any) -> None:
     def pick_more(n: int) -> dict[str, Any]:
         return {"best": Potato(n), "others": [Potato(n + 1)]}
 

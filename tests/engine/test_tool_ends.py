@@ -213,9 +213,7 @@ def test_whatever_attribute_of_a_result_raises_the_call_succeeds_and_is_shown(
 
 @pytest.mark.parametrize("raises", [SystemExit, KeyboardInterrupt])
 @pytest.mark.parametrize("base", [object, list, tuple, str, int])
-def test_a_hostile_value_that_a_tool_names_is_no_hindrance_to_it(
-    base: type, raises: type[BaseException]
-) -> None:
+def test_a_tool_may_name_a_hostile_value(base: type, raises: type[BaseException]) -> None:
     for name in ("__class__", "__repr__", "__iter__", "__len__", "__getattribute__"):
         held = hostile(base, name, raises)
 
@@ -342,9 +340,7 @@ def interrupted(tool: Any, disk: Lines) -> Session:
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("word", ["started", "finished", "replied"])
-def test_however_often_the_writing_of_an_entry_is_interrupted_memory_is_what_is_on_disk(
-    word: str, times: int
-) -> None:
+def test_memory_is_what_is_on_disk_however_often_it_is_interrupted(word: str, times: int) -> None:
     session = interrupted(send, Lines(word, times))
     # What was interrupted before it began does not begin.
     begins = word != "started"

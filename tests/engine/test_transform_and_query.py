@@ -103,9 +103,7 @@ DATA = st.recursive(
 
 
 @given(DATA, st.booleans())
-def test_plain_data_is_transformed_and_asked_about_and_is_an_answer_in_words(
-    value: Any, is_reminded: bool
-) -> None:
+def test_plain_data_is_transformed_asked_about_and_an_answer(value: Any, is_reminded: bool) -> None:
     session = at_work(("save", {"result": value}))
     assert session.transform(value, "Leave {it}.") == value
     assert readable_json(value) in said_last(session)
@@ -169,9 +167,7 @@ def test_a_tool_of_ones_own_that_is_named_save_is_in_the_way() -> None:
         ([("save", {"result": "Shelf#1"}), CUT, SAVE], "Shelf#1 is a Shelf"),
     ],
 )
-def test_a_tool_that_raises_and_another_type_are_told_and_never_the_result(
-    script: list[Any], error: str
-) -> None:
+def test_a_failure_and_another_type_are_never_the_result(script: list[Any], error: str) -> None:
     session = at_work(*script, inputs={"book": Book("Dune"), "shelf": Shelf()})
     assert session.transform("Book#1", "Burn it.") == Book("Dune", 9)
     calls = last_question(session).calls
@@ -252,9 +248,7 @@ def test_where_a_call_waits_it_is_named_and_the_session_goes_on_from_there() -> 
 
 
 @pytest.mark.parametrize("error", [ModelError("no network"), None])
-def test_where_the_model_does_not_answer_running_again_goes_on_with_the_question(
-    error: ModelError | None,
-) -> None:
+def test_a_question_without_an_answer_goes_on_at_the_next_run(error: ModelError | None) -> None:
     def model(request: Request) -> Reply | None:
         if error is not None:
             raise error
@@ -343,9 +337,7 @@ def held(plan: Plan, with_questions: bool, **options: Any) -> Session:
 
 
 @given(PLANS, st.booleans())
-def test_a_conversation_is_the_same_with_questions_beside_it_and_without(
-    plan: Plan, native: bool
-) -> None:
+def test_a_conversation_is_the_same_with_and_without_questions(plan: Plan, native: bool) -> None:
     plain, session = (held(plan, asks, native=native) for asks in (False, True))
     # An id is a digest of all events up to an entry, so the states and the requests are the same.
     assert session.head == plain.head

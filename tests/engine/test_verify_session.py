@@ -72,9 +72,7 @@ def cells_of(session: Session) -> Cells:
     return cells
 
 
-def test_a_session_that_comes_out_the_same_is_verified_and_nothing_is_added(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_same_outcome_is_verified_and_adds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     bakery = Bakery()
     session = bakery.session()
     entries, bakery.ran = len(session.journal), []
@@ -135,9 +133,7 @@ def test_a_number_that_became_a_boolean_or_a_float_is_a_divergence(
         assert f"data was 1, and is {json.loads(now)}" in str(session.verify())
 
 
-def test_what_came_out_otherwise_is_told_by_type_with_what_follows_from_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_differs_is_told_by_type_with_what_follows(capsys: pytest.CaptureFixture[str]) -> None:
     bakery = Bakery()
     session = bakery.session()
     bakery.today = 5

@@ -107,9 +107,7 @@ def test_two_sessions_of_one_journal_start_an_approved_call_once(
 
 
 @pytest.mark.parametrize("forks", [False, True])
-def test_threads_start_a_call_once_by_one_approval(
-    box: Toolbox, paid: list[int], forks: bool
-) -> None:
+def test_threads_start_an_approved_call_once(box: Toolbox, paid: list[int], forks: bool) -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -133,9 +131,7 @@ def test_threads_start_a_call_once_by_one_approval(
         sys.setswitchinterval(interval)
 
 
-def test_the_record_of_another_sessions_call_decides_on_nothing(
-    box: Toolbox, paid: list[int]
-) -> None:
+def test_the_record_of_another_session_decides_on_nothing(box: Toolbox, paid: list[int]) -> None:
     session, other = waiting(box, 5), waiting(box, 9999)
     for decide in (session.decide, lambda call: session.approve_all([call])):
         with pytest.raises(NotYourTurn, match="another session"):
@@ -163,9 +159,7 @@ MARKS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("marks", "message"), MARKS)
-def test_marks_that_cannot_hold_are_refused_by_a_tool_and_its_decorator(
-    marks: dict[str, Any], message: str
-) -> None:
+def test_a_tool_and_its_decorator_refuse_wrong_marks(marks: dict[str, Any], message: str) -> None:
     with pytest.raises(DefinitionError, match=f"@tool: .*{message}"):
         tool(**marks)(print)
     with pytest.raises(DefinitionError, match=f"'p': .*{message}"):
@@ -197,9 +191,7 @@ def test_a_loaded_session_keeps_the_limits_and_the_types_that_it_is_given(
         Session.load(path, box, model, outputs=5)  # type: ignore[arg-type]
 
 
-def test_a_substitute_stays_in_a_toolbox_that_gets_more_types(
-    box: Toolbox, paid: list[int]
-) -> None:
+def test_a_substitute_stays_in_a_toolbox_with_more_types(box: Toolbox, paid: list[int]) -> None:
     def pay(amount: int) -> str:
         return "nothing"
 
@@ -332,9 +324,7 @@ def test_the_names_of_objects_are_what_a_session_holds(box: Toolbox) -> None:
     assert ([*session], "Plan#1" in session, "Plan#2" in session) == (["Plan#1"], True, False)
 
 
-def test_a_branch_is_found_by_its_name_though_a_call_has_that_id(
-    box: Toolbox, paid: list[int]
-) -> None:
+def test_a_branch_is_found_by_name_though_a_call_has_that_id(box: Toolbox, paid: list[int]) -> None:
     session = waiting(box, approve="all")
     edited = session.edit("call_1", amount=7).run()
     edited.name_branch("call_1")

@@ -214,9 +214,7 @@ def test_a_forked_process_acts_on_no_approval_and_leaves_the_file_to_the_one_tha
     assert not is_on_disk or loaded(path).text == "ok"
 
 
-def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_asked_about(
-    path: Path,
-) -> None:
+def test_a_damaged_end_is_set_aside_with_a_warning_and_asked_about(path: Path) -> None:
     session = begun(path, "all")
     assert session.text == "ok"
     del session

@@ -87,9 +87,8 @@ def test_a_rejection_is_repeated_in_a_renamed_notebook(tmp_path: Path) -> None:
     cells.close()
     (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
     again = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask")
-    assert (again.head, again.calls[0].status, again.calls[0].reason) == (
-        *(rejected.head, "rejected", "Too far."),
-    )
+    (call,) = again.calls
+    assert (again.head, call.status, call.reason) == (rejected.head, "rejected", "Too far.")
     assert not [entry for entry in again.journal if "may_have_run" in entry.meta]
 
 

@@ -90,9 +90,7 @@ def test_another_format_is_told_as_such_and_left_as_it_is(path: Path, version: i
     )
 
 
-def test_a_journal_that_cannot_be_read_begins_no_session_unless_that_is_asked_for(
-    path: Path, disk: Faulty
-) -> None:
+def test_an_unreadable_journal_begins_no_session_unless_asked(path: Path, disk: Faulty) -> None:
     written(path)
     disk.raises(errno.EACCES, "read")
     with pytest.raises(UnreadableJournal, match="may not be read"):

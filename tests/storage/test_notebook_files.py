@@ -14,9 +14,9 @@ from jupyter_toolcall.cli import main
 from jupyter_toolcall.storage.notebook_files import NotExecuted, execute
 
 
-def notebook(path: Path, kernel: str = "python3", source: str = "1 + 1") -> Path:
+def notebook(path: Path, kernel: str) -> Path:
     spec = {"name": kernel, "display_name": kernel, "language": "python"}
-    cells = [nbformat.v4.new_code_cell(source)]
+    cells = [nbformat.v4.new_code_cell("1 + 1")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec}), path)
     return path
 
@@ -28,7 +28,7 @@ def test_a_kernel_that_does_not_start_leaves_ctrl_c_and_the_next_notebook(tmp_pa
     assert signal.getsignal(signal.SIGINT) is handler
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
-    done = execute(notebook(tmp_path / "b.ipynb"))
+    done = execute(notebook(tmp_path / "b.ipynb", "python3"))
     assert done.notebook.cells[0].outputs[0].data["text/plain"] == "2"
 
 
@@ -47,7 +47,8 @@ get_ipython().run_cell_magic("toolchat", "-t send -m model --scheme flat", "Send
 def test_a_run_that_needs_a_person_prints_the_call_that_waits_with_every_argument_whole(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = notebook(tmp_path / "a.ipynb", source=CELL)
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)]), path)
     assert main(["run", str(path), "--trust"]) == 1
     printed = capsys.readouterr().err
     assert f"    to='\\u202eAnn\\x1b[2J{'x' * 5_000}',\n    copies=[['Ben']],\n)\n" in printed
@@ -67,9 +68,7 @@ os.execv(sys.executable, [sys.executable, "-m", "ipykernel_launcher", "-f", sys.
 
 
 @pytest.mark.long
-def test_a_kernel_that_does_not_answer_is_started_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deaf_kernel_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program may take its port between the choice and the start."""
     kernel = tmp_path / "kernels" / "deaf"
     kernel.mkdir(parents=True)
@@ -79,26 +78,3 @@ def test_a_kernel_that_does_not_answer_is_started_once_more(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     done = execute(notebook(tmp_path / "a.ipynb", "deaf"))
     assert done.notebook.cells[0].outputs[0].data["text/plain"] == "2"
-
-
-# -- the network, while a notebook is verified ----------------------------------------------------
-
-
-def test_loopback_works_in_a_notebook_that_is_executed_offline(tmp_path: Path) -> None:
-    source = """
-import socket
-with socket.create_server(("127.0.0.1", 0)) as server:
-    socket.create_connection(server.getsockname()).close()
-    print("talked")
-"""
-    done = execute(notebook(tmp_path / "a.ipynb", source=source), offline=True)
-    assert done.notebook.cells[0].outputs[0].text == "talked\n"
-
-
-@pytest.mark.parametrize(
-    "call", ["socket.getaddrinfo('example.org', 80)", "socket.socket().connect(('192.0.2.1', 80))"]
-)
-def test_a_notebook_executed_offline_reaches_no_other_host(call: str, tmp_path: Path) -> None:
-    path = notebook(tmp_path / "a.ipynb", source=f"import socket\n{call}")
-    with pytest.raises(NotExecuted, match="the network is off"):
-        execute(path, offline=True)

@@ -164,9 +164,7 @@ def test_a_key_that_others_can_read_or_change_is_refused_with_the_command_that_m
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
-def test_a_session_with_a_refused_key_says_how_to_mend_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_key_says_how_to_mend_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     (tmp_path / "key").write_bytes(bytes(32))
     (tmp_path / "key").chmod(0o666)
@@ -197,9 +195,8 @@ def test_no_links_are_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     assert one
     monkeypatch.undo()
     assert os.listdir(tmp_path) == ["key"]
-    assert (
-        hmac.new((tmp_path / "key").read_bytes(), b"x", "sha256").hexdigest().startswith(one("x"))
-    )
+    sealed = hmac.new((tmp_path / "key").read_bytes(), b"x", "sha256").hexdigest()
+    assert sealed.startswith(one("x"))
 
 
 def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_path: Path) -> None:
