@@ -34,6 +34,13 @@ def run_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
     return ask_calls(*tools, calls=calls, **options).run()
 
 
+def interrupted(session: Session) -> Session:
+    """Run a session, and return it after the interrupt that ends its run."""
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    return session
+
+
 def notes_of(session: Session) -> list[str]:
     """Return the notes of all calls, such as where they ran."""
     return [note for entry in session.journal for note in entry.meta.get("notes", ())]

@@ -28,7 +28,7 @@ from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.schemes.messages import Reply, Request
 from jupyter_toolcall.storage.value_store import SETTING
-from tests.example_tools import ask_calls, run_calls
+from tests.example_tools import ask_calls, interrupted, run_calls
 
 
 class Potato:
@@ -64,8 +64,7 @@ async def sleeping() -> int:
 @pytest.mark.parametrize("work", [busy, sleeping])
 def test_an_interrupted_tool_is_written_down_and_the_session_continues(work: Any) -> None:
     session = ask_calls(work, calls=[(work.__name__, {})])
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    interrupted(session)
     assert work is busy or CANCELLED.wait(5), "an async tool is cancelled at once"
     assert session.calls[0].status == "interrupted"
     assert session.run().text == "Done."
@@ -91,8 +90,7 @@ def test_a_new_prompt_after_an_interrupt_records_that_the_other_calls_did_not_ru
 
     model = Scripted([[("stop", {}), ("work", {"n": 1})], "one", "two"])
     session = Session(Toolbox(stop, work), model, scheme="flat", approve="all")
-    with pytest.raises(KeyboardInterrupt):
-        asks(session, "go").run()
+    interrupted(asks(session, "go"))
     session.checkout(session.branches[-1])
     session = asks(session, "Something else.").run()
     assert (session.text, ran) == ("one", [])
@@ -110,8 +108,7 @@ def test_an_interrupt_in_the_model_leaves_nothing_behind() -> None:
 
     session = Session(Toolbox(), model).ask("go")
     count = len(session.journal)
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    interrupted(session)
     assert len(session.journal) == count
     assert session.run().text == "done"
 

@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
     report_progress,
 )
-from tests.example_tools import ask_calls, panel_of, prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, panel_of, prints_of, run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -499,13 +499,6 @@ def test_the_rows_of_results_that_waited_have_their_names_and_what_their_tools_p
 
 
 # -- interrupts -------------------------------------------------------------------------------
-
-
-def interrupted(session: Session) -> Session:
-    """Return a session that was interrupted."""
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
-    return session
 
 
 def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues() -> None:

@@ -32,7 +32,7 @@ from tests.engine.killed_workers import (
     lock,
     process,
 )
-from tests.example_tools import ask_calls, notes_of, prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, notes_of, prints_of, run_calls
 
 pytestmark = KILLED
 
@@ -426,8 +426,7 @@ def test_an_interrupt_cancels_a_call_without_a_worker(client: Client, tmp_path: 
         executor_named(client, "executor"), lambda: signal.raise_signal(signal.SIGINT)
     )
     asked = ask_calls(die, calls=[("die", {"path": str(path)})], executor=executor)
-    with pytest.raises(KeyboardInterrupt):
-        asked.run()
+    interrupted(asked)
     assert [call.outcome for call in asked.calls] == [Interrupted(ran=False)]
     for _, release in pipes:
         opened(release, "w")
@@ -443,8 +442,7 @@ def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unreco
     thread = when_started(started, lambda: os.kill(os.getpid(), signal.SIGINT))
     calls = [("wait", {"started": started, "release": release})]
     asked = ask_calls(wait, calls=calls, executor=client)
-    with pytest.raises(KeyboardInterrupt):
-        asked.run()
+    interrupted(asked)
     thread.join()
     (call,) = asked.pending
     assert call.status == "unknown"

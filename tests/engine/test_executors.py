@@ -38,7 +38,7 @@ from tests.engine.killed_workers import (
     lock,
     process,
 )
-from tests.example_tools import ask_calls, notes_of, prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, notes_of, prints_of, run_calls
 
 
 class Bag:
@@ -402,8 +402,7 @@ def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
 def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
     executor = Driven(["stopped as it ended"])
     done = ask_calls(fail, process, calls=[[("fail", {}), PROCESS]], executor=executor)
-    with pytest.raises(KeyboardInterrupt):
-        done.run()
+    interrupted(done)
     assert [call.status for call in done.calls] == ["failed", "proposed"]
 
 
@@ -411,8 +410,7 @@ def test_a_call_that_ran_before_is_not_recorded_as_one_that_never_began() -> Non
     RAN.clear()
     executor = Driven(["lost", "stopped before it began"])
     session = run_calls(PLAIN, calls=[("plain", {"call": 1})], executor=executor)
-    with pytest.raises(KeyboardInterrupt):
-        session.decide("call_1", "approve").run()
+    interrupted(session.decide("call_1", "approve"))
     assert (session.calls[0].outcome, RAN) == (Interrupted(ran=True), [1])
 
 

@@ -22,7 +22,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Verdict
 from jupyter_toolcall.view.previews import preview
-from tests.example_tools import ask_calls, prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, prints_of, run_calls
 
 RAN: list[str] = []
 
@@ -289,8 +289,7 @@ def test_an_async_tool_that_blocks_is_interrupted_and_the_next_one_runs() -> Non
         return "late"
 
     session = ask_calls(block, go_on, calls=[("block", {}), ("go_on", {})])
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    interrupted(session)
     session.run()
     released.set()
     assert [call.status for call in session.calls] == ["interrupted", "succeeded"]
@@ -325,11 +324,10 @@ def send() -> str:
 SEND: Any = ("send", {})
 
 
-def interrupted(tool: Any, disk: Lines) -> Session:
+def interrupted_writing(tool: Any, disk: Lines) -> Session:
     """Return a session that was interrupted as a line was written, and then went on."""
     session = ask_calls(tool, calls=[(tool.__name__, {})], journal=Journal(disk))
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    interrupted(session)
     assert [entry.id for entry in session.journal] == disk.ids()
     assert session.head == disk.ids()[-1]
     while session.text != "Done." and not session.pending:
@@ -341,7 +339,7 @@ def interrupted(tool: Any, disk: Lines) -> Session:
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("word", ["started", "finished", "replied"])
 def test_memory_is_what_is_on_disk_however_often_it_is_interrupted(word: str, times: int) -> None:
-    session = interrupted(send, Lines(word, times))
+    session = interrupted_writing(send, Lines(word, times))
     # What was interrupted before it began does not begin.
     begins = word != "started"
     assert session.calls[0].status == ("succeeded" if begins else "interrupted")
@@ -365,7 +363,7 @@ def test_a_tool_that_sets_a_handler_of_its_own_is_recorded_all_the_same() -> Non
         return "set"
 
     before = signal.getsignal(signal.SIGINT)
-    assert interrupted(set_handler, Lines("finished")).calls[0].status == "succeeded"
+    assert interrupted_writing(set_handler, Lines("finished")).calls[0].status == "succeeded"
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -438,8 +436,7 @@ def test_an_interrupt_while_a_result_is_kept_costs_that_alone(tmp_path: Path) ->
     box, model, path = Toolbox(make), Scripted([("make", {}), "Done."]), tmp_path / "session.jsonl"
     Session(box, model, scheme="flat").ask("Go.").save(path)
     session = Session.load(path, box, model, approve="all")
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    interrupted(session)
     assert [call.status for call in session.calls] == ["succeeded"]
     assert type(session["Slow#1"]) is Slow
 
