@@ -332,7 +332,7 @@ def test_an_async_tool_runs_in_a_process_that_was_forked_behind_another_one() ->
     async def work() -> int:
         return 1
 
-    call = ("work", {})
+    call: Any = ("work", {})
     assert run_calls(work, calls=[call]).calls[0].result == 1
     child = os.fork()
     if child == 0:

@@ -73,6 +73,13 @@ def send(to: str) -> str:
     return f"sent to {to}"
 
 
+class Door:
+    """What cannot be pickled."""
+
+    def __init__(self) -> None:
+        self.opens: Callable[[], int] = lambda: 1
+
+
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))

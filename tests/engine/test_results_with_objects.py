@@ -313,6 +313,9 @@ shapes = st.recursive(
 )
 
 
+named_tuple: Any = NamedTuple
+
+
 def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
     """Return the type that a shape stands for, and its values."""
     cls: Any
@@ -342,7 +345,7 @@ def typed(shape: Any) -> tuple[Any, st.SearchStrategy[Any]]:
         case "dataclass":
             record = dataclasses.make_dataclass("Record", [*hints.items()])
         case "named tuple":
-            record = NamedTuple("Record", [*hints.items()])  # type: ignore[misc]
+            record = named_tuple("Record", [*hints.items()])
         case _:
             record = model(BaseModel, **hints)
     fields = {name: each for name, (_, each) in zip(names, parts, strict=True)}
