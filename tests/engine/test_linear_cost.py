@@ -117,8 +117,7 @@ def session_of(count: int, scheme: str = "flat", together: bool = False) -> Sess
 
 
 @pytest.mark.parametrize(
-    ("scheme", "together"),
-    [("flat", False), ("select", False), ("current", False), ("flat", True)],
+    ("scheme", "together"), [("flat", False), ("select", False), ("current", False), ("flat", True)]
 )
 def test_a_call_costs_the_same_late_as_early_also_in_one_reply(scheme: str, together: bool) -> None:
     work(session_of(10, scheme, together).run)

@@ -129,8 +129,7 @@ def test_a_long_input_is_cut_with_its_length(scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("api_token", "tiger-1234-lily"), ("text", "x" * 395 + "k9Qz7Lm2Xv8Rt4Wp")],
+    ("name", "text"), [("api_token", "tiger-1234-lily"), ("text", "x" * 395 + "k9Qz7Lm2Xv8Rt4Wp")]
 )
 def test_a_secret_in_an_input_is_used_and_never_shown(
     name: str, text: str, monkeypatch: pytest.MonkeyPatch

@@ -15,12 +15,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.core.errors import (
-    DefinitionError,
-    NotYourTurn,
-    ToolcallError,
-    UsageError,
-)
+from jupyter_toolcall.core.errors import DefinitionError, NotYourTurn, ToolcallError, UsageError
 from jupyter_toolcall.engine.cursor import SessionHooks, ignore
 from jupyter_toolcall.jupyter.input_line import ask_by_input
 from jupyter_toolcall.jupyter.panel_controller import PanelController
