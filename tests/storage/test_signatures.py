@@ -62,19 +62,6 @@ def foreign(path: Path) -> None:
     path.write_text(Journal.loads(path.read_text()).dumps())
 
 
-def test_an_approval_in_a_saved_file_may_be_used_already_and_is_asked_about(tmp_path: Path) -> None:
-    post, path = Post(), tmp_path / "s.jsonl"
-    session = post.session().run()
-    session.decide(session.pending[0].id).save(path)
-    session.run()
-    for approve in ("ask", "all"):
-        loaded = post.load(path, approve=approve).run()
-        assert [call.status for call in loaded.pending] == ["approved"]
-    assert post.sent == ["Ann"]
-    assert loaded.decide(loaded.pending[0]).run().text == "done"
-    assert post.sent == ["Ann", "Ann"]
-
-
 def resealed(path: Path, **change: Any) -> None:
     """Change the last line of a journal, whose sum fits then."""
     *before, last = path.read_text().splitlines()
@@ -117,22 +104,6 @@ def test_what_started_elsewhere_never_runs_again_on_its_own(tmp_path: Path) -> N
     post.sent.clear()
     session = post.load(path).run()
     assert ([call.status for call in session.pending], post.sent) == (["unknown"], [])
-
-
-def test_a_result_of_another_machine_is_shown_and_is_not_memory(tmp_path: Path) -> None:
-    post, path = Post(), tmp_path / "s.jsonl"
-    post.session(approve="all").run().save(path)
-    foreign(path)
-    loaded = post.load(path, approve="ask")
-    assert [call.result for call in loaded.calls] == ["sent to Ann"]
-    post.sent.clear()
-    again = loaded.replay().run()
-    assert ([call.tool for call in again.pending], post.sent) == (["send"], [])
-    again.decide(again.pending[0].id).run()
-    assert post.sent == ["Ann"]
-    # It is this machine's own now, so that a second replay runs nothing.
-    assert again.replay().run().head == again.head
-    assert post.sent == ["Ann"]
 
 
 def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Path) -> None:
