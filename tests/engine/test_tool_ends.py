@@ -367,20 +367,6 @@ def test_a_tool_that_sets_a_handler_of_its_own_is_recorded_all_the_same() -> Non
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_memory_is_what_is_on_disk_in_a_session_that_a_tool_runs_too() -> None:
-    inner: list[Session] = []
-    disk = Lines("finished")
-
-    def outside() -> str:
-        inner.append(ask_calls(send, calls=[SEND], journal=Journal(disk)))
-        return inner[0].run().text
-
-    with pytest.raises(KeyboardInterrupt):
-        after(outside)
-    assert [entry.id for entry in inner[0].journal] == disk.ids()
-    assert [call.status for call in inner[0].calls] == ["succeeded"]
-
-
 def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
     seen: list[Any] = []
 
