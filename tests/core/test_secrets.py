@@ -52,8 +52,9 @@ class Spy:
         return self.script(request)
 
 
-def post_box(got: list[Any]) -> Toolbox:
-    """Return tools that note what they really got."""
+def posting(*script: Any, **options: Any) -> tuple[Session, list[Any]]:
+    """Return a session with a tool that posts texts, and what that tool really gets."""
+    got = list[Any]()
 
     def post(text: str, how: str = "return") -> str:
         got.append(text)
@@ -66,14 +67,8 @@ def post_box(got: list[Any]) -> Toolbox:
         """Write it down in an object."""
         return Letter(f"dear {to}, {CANARY}")
 
-    return Toolbox(post, write, Letter)
-
-
-def posting(*script: Any, **options: Any) -> tuple[Session, list[Any]]:
-    """Return a session with a tool that posts texts, and what that tool gets."""
-    got = list[Any]()
-    model = Scripted([*script, "done"])
-    return Session(post_box(got), options.pop("model", model), scheme="flat", **options), got
+    model = options.pop("model", Scripted([*script, "done"]))
+    return Session(Toolbox(post, write, Letter), model, scheme="flat", **options), got
 
 
 @pytest.fixture(autouse=True)

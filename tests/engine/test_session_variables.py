@@ -10,8 +10,7 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.tools.tool import Changed
-from jupyter_toolcall.view.contract_rows import CallRow, SessionRow
-from jupyter_toolcall.view.view_rows import ViewRows
+from jupyter_toolcall.view.view_rows import all_rows
 from tests.example_tools import ask_calls, run_calls
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
@@ -54,10 +53,6 @@ BOX = (
 )
 
 
-def panel(session: Session) -> tuple[CallRow, ...]:
-    return ViewRows().whole(session.cursor, SessionRow()).calls
-
-
 def results(session: Session) -> list[Any]:
     return [call.result for call in session.calls]
 
@@ -73,7 +68,7 @@ def test_what_runs_is_filled_in_by_variables_and_is_seen_before_it_is_approved()
     calls = [("speak", {"text": "fr"}), ("label", {"text": "a"})]
     session = run_calls(*BOX, calls=calls, approve="none")
     session.decide(session.pending[0]).run()
-    (row,) = [row for row in panel(session) if row.tool == "label"]
+    (row,) = [row for row in all_rows(session.cursor, "").calls if row.tool == "label"]
     assert (row.arguments, row.asked) == ({"text": "a (fr)"}, {"text": "a"})
     session.decide(session.pending[0]).run()
     assert session.calls[1].arguments == {"text": "a (fr)"}

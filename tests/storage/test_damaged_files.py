@@ -102,12 +102,6 @@ def put(data: Any, at: tuple[Any, ...], value: Any) -> None:
     data[at[-1]] = value
 
 
-def as_texts(saved: Any) -> None:
-    """Make each row and each entry a JSON text, as a cell leaves them."""
-    saved["journal"]["events"] = json_texts(saved["journal"]["events"])
-    saved["rows"] = row_texts(saved["rows"])
-
-
 def forged(part: Any) -> None:
     """Compute the ids of a saved session again, as a forger does who knows the format."""
     ids: list[str] = []
@@ -172,7 +166,10 @@ def test_a_notebook_with_anything_in_any_place_gives_one_line(
                 forged(made["cells"][0]["outputs"][0]["data"][MIME]["journal"])
         if number % 4 < 2:
             with contextlib.suppress(Exception):
-                as_texts(made["cells"][0]["outputs"][0]["data"][MIME])
+                # Each row and each entry is a JSON text, as a cell leaves them.
+                part = made["cells"][0]["outputs"][0]["data"][MIME]
+                part["journal"]["events"] = json_texts(part["journal"]["events"])
+                part["rows"] = row_texts(part["rows"])
         path.write_text(json.dumps(made), encoding="utf-8")
         obeys(path, capsys)
 

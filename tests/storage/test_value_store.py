@@ -66,12 +66,6 @@ def files(store: ValueFolder, kind: str) -> list[Path]:
     return sorted((store.folder / kind).glob("*"))
 
 
-def taken(store: ValueFolder) -> int:
-    """Return how many bytes of the disk a store takes."""
-    sizes = [p.stat().st_size for kind in ("names", "contents") for p in files(store, kind)]
-    return sum(-(-size // 4096) * 4096 for size in sizes)
-
-
 CLEARED = -1
 
 
@@ -179,7 +173,8 @@ def test_a_value_that_fits_no_more_is_not_kept_and_leaves_nothing(tmp_path: Path
 def test_no_more_is_kept_than_there_is_room_for_and_the_latest_stays(store: ValueFolder) -> None:
     for number in range(200):
         store.put(name(number), os.urandom(3_000 + 37 * number))
-        assert taken(store) <= ROOM
+        sizes = [p.stat().st_size for kind in ("names", "contents") for p in files(store, kind)]
+        assert sum(-(-size // 4096) * 4096 for size in sizes) <= ROOM
         assert store.find(name(number)) is not MISSING
     assert store.find(name(0)) is MISSING
     # What nothing leads to is gone with what it led to.
