@@ -507,9 +507,7 @@ BOTH = {"Dough": "Sourdough#1", "other": "Sourdough#1"}
         *("one object twice", "absent within a tool"),
     ],
 )
-def test_a_result_is_the_object_that_it_was_or_a_new_one_of_the_type_that_was_named(
-    calls: Any, came_to: list[Any]
-) -> None:
+def test_a_result_is_the_object_that_it_was_or_a_new_one(calls: Any, came_to: list[Any]) -> None:
     tools = Dough, Sourdough, Basket, start, fill_basket, start_rye, same, ask_inside
     session = run_calls(*tools, calls=calls, inputs={"dough": Dough()})
     assert [call.error or call.result for call in session.calls] == came_to

@@ -332,9 +332,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_wherever_it_is_cut_off_the_recorded_replies_go_on_and_no_model_is_asked(
-    change: Change, folder: Path
-) -> None:
+def test_wherever_it_is_cut_off_the_recorded_replies_go_on(change: Change, folder: Path) -> None:
     whole, edited = change(recorded()), "you" if change in CHANGES[-2:] else ""
     before = len(whole.journal)
     expected = told(whole.run())
@@ -354,9 +352,7 @@ def test_what_was_said_otherwise_on_the_new_branch_ends_the_replay(folder: Path)
 
 
 @pytest.mark.parametrize("approve", ["all", "ask"])
-def test_a_fresh_replay_that_was_cut_off_goes_on_and_runs_no_call_twice(
-    approve: Any, folder: Path
-) -> None:
+def test_a_fresh_replay_that_was_cut_off_runs_no_call_twice(approve: Any, folder: Path) -> None:
     ran, year = list[str](), 2000
 
     def post(text: str) -> str:

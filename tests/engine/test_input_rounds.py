@@ -383,9 +383,7 @@ def test_a_recorded_result_after_rounds_can_be_kept(restaurant: Restaurant) -> N
 
 
 @pytest.mark.parametrize("responded", [False, True])
-def test_a_round_that_may_have_gone_on_in_a_copy_is_not_answered_here(
-    restaurant: Restaurant, responded: bool
-) -> None:
+def test_a_round_of_a_copy_is_not_answered_here(restaurant: Restaurant, responded: bool) -> None:
     session = restaurant.asked()
     if responded:
         session.decide("call_1", "answer", result=ADA)

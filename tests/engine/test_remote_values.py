@@ -399,9 +399,7 @@ def slow(client: Client, tmp_path: Path) -> Session:
     return done
 
 
-def test_an_interrupt_of_a_second_computation_changes_nothing(
-    slow: Session, tmp_path: Path
-) -> None:
+def test_an_interrupted_second_computation_changes_nothing(slow: Session, tmp_path: Path) -> None:
     entries = len(slow.journal)
     with interrupting(tmp_path), pytest.raises(KeyboardInterrupt):
         slow.value("DataFrame#1")
@@ -410,9 +408,7 @@ def test_an_interrupt_of_a_second_computation_changes_nothing(
         assert len(slow.value("DataFrame#1")) == ROWS
 
 
-def test_a_call_that_waits_for_a_lost_value_is_interrupted_and_the_session_continues(
-    slow: Session, tmp_path: Path
-) -> None:
+def test_a_call_that_waits_for_a_lost_value_is_interrupted(slow: Session, tmp_path: Path) -> None:
     asked = slow.ask("Add them.")
     with interrupting(tmp_path), pytest.raises(KeyboardInterrupt):
         asked.run()

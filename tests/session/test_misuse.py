@@ -87,9 +87,7 @@ def test_only_a_choice_or_its_letter_decides_on_the_input_line(
 
 
 @pytest.mark.parametrize("forks", [False, True])
-def test_two_sessions_of_one_journal_start_an_approved_call_once(
-    tmp_path: Path, forks: bool
-) -> None:
+def test_two_sessions_of_a_journal_start_an_approved_call_once(tmp_path: Path, forks: bool) -> None:
     path = tmp_path / "a.jsonl"
     first = waiting(journal=None if forks else path)
     one, other = (first.fork() if forks else Session.load(path, BOX, script(5)) for _ in range(2))

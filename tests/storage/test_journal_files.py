@@ -314,7 +314,7 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     assert kept.write_waiting(True) == ""
 
 
-def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
+def test_to_ask_what_is_not_on_disk_writes_it(
     path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:
     disk.raises(errno.EIO, "append")
@@ -325,7 +325,7 @@ def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
     assert on_disk(path)[-1] == "Replied"
 
 
-def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
+def test_what_a_sync_failed_on_is_written_again(
     path: Path, kept: JournalHandle, disk: Faulty
 ) -> None:
     """What a sync failed on may be gone from the cache: it is written again."""
@@ -343,9 +343,7 @@ def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
 
 
 @pytest.mark.parametrize("act", ["open", "lock"])
-def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
-    path: Path, disk: Faulty, act: str
-) -> None:
+def test_a_disk_that_fails_at_first_is_tried_again(path: Path, disk: Faulty, act: str) -> None:
     written(path)
     disk.raises(errno.EROFS, act)
     kept = opened(path, disk)

@@ -115,9 +115,7 @@ def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Pa
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
 @pytest.mark.parametrize("mode", [0o666, 0o644, 0o640, 0o604, 0o620])
-def test_a_key_that_others_can_read_or_change_is_refused_with_the_command_that_mends_it(
-    mode: int, tmp_path: Path
-) -> None:
+def test_a_key_open_to_others_is_refused_with_what_mends_it(mode: int, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(bytes(32))
     key.chmod(mode)
