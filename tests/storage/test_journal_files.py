@@ -314,9 +314,7 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     assert kept.write_waiting(True) == ""
 
 
-def test_to_ask_what_is_not_on_disk_writes_it(
-    path: Path, kept: JournalHandle, disk: Faulty
-) -> None:
+def test_to_ask_what_is_unsaved_writes_it(path: Path, kept: JournalHandle, disk: Faulty) -> None:
     disk.raises(errno.EIO, "append")
     kept.journal.append(head(kept), Replied("more"))
     assert "input/output error" in kept.write_waiting(True)
@@ -325,9 +323,7 @@ def test_to_ask_what_is_not_on_disk_writes_it(
     assert on_disk(path)[-1] == "Replied"
 
 
-def test_what_a_sync_failed_on_is_written_again(
-    path: Path, kept: JournalHandle, disk: Faulty
-) -> None:
+def test_a_failed_sync_is_written_again(path: Path, kept: JournalHandle, disk: Faulty) -> None:
     """What a sync failed on may be gone from the cache: it is written again."""
     size = path.stat().st_size
     disk.raises(errno.EIO, "sync")
