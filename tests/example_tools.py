@@ -29,9 +29,22 @@ def play(toolbox: Toolbox, *calls: Any, **options: Any) -> Session:
     return Session(toolbox, Scripted([*calls, "Done."]), **options).tell("Go.")
 
 
+def ask_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
+    """Return a session in which a model will make these calls, one a turn, and all run unasked."""
+    options = {"scheme": "flat", "approve": "all", **options}
+    return Session(Toolbox(*tools), Scripted([*calls, "Done."]), **options).ask("Go.")
+
+
 def run_calls(*tools: Any, calls: Sequence[Any], **options: Any) -> Session:
     """Return a session in which a model made these calls of tools, and every one ran unasked."""
     return play(Toolbox(*tools), *calls, **options)
+
+
+def interrupted(session: Session) -> Session:
+    """Run a session, and return it after the interrupt that ends its run."""
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    return session
 
 
 def notes_of(session: Session) -> list[str]:

@@ -7,16 +7,15 @@ from jupyter_toolcall.core.call_record import CallRecord
 from jupyter_toolcall.core.events import Call, Usage
 from jupyter_toolcall.kitchen import Potato, kitchen
 from jupyter_toolcall.schemes.messages import Reply
+from tests.example_tools import run_calls
 
 
 def double(x: int) -> int:
-    """Double a number."""
     return 2 * x
 
 
 def doubled(approve: str = "all") -> Session:
-    model = Scripted([("double", {"x": 4}), ("double", {"x": 8}), "Done."])
-    return Session(Toolbox(double), model, scheme="flat", approve=approve).tell("Go.")
+    return run_calls(double, calls=[("double", {"x": x}) for x in (4, 8)], approve=approve)
 
 
 def test_a_record_says_what_was_called_and_what_came_of_it() -> None:
@@ -56,12 +55,11 @@ def test_a_call_is_running_while_its_tool_runs() -> None:
     seen: list[CallRecord] = []
 
     def look() -> str:
-        """Look at the calls."""
         seen.extend((*session.calls, *session.tool_calls))
         return "Seen."
 
-    session = Session(Toolbox(look), Scripted([("look", {}), "Done."]), scheme="flat")
-    session.tell("Go.").call_tool(session.pending[0])
+    session = run_calls(look, calls=[("look", {})], approve="ask")
+    session.call_tool(session.pending[0])
     assert [(call.status, call.recorded_status) for call in seen] == [("running", "unknown")] * 2
     assert [call.status for call in session.calls] == ["succeeded"]
 

@@ -83,9 +83,7 @@ def test_an_event_is_the_same_after_it_was_written_and_read(event: facts.Event) 
 
 
 @given(st.lists(events, min_size=1, max_size=6), st.integers(0, 10_000), st.integers(0, 7))
-def test_a_journal_that_was_torn_or_changed_keeps_what_is_whole(
-    said: list[facts.Event], at: int, bit: int
-) -> None:
+def test_a_damaged_journal_keeps_what_is_whole(said: list[facts.Event], at: int, bit: int) -> None:
     journal, head = Journal(), None
     for event in said:
         head = journal.append(head, event, {"at": 1}).id

@@ -95,7 +95,6 @@ class Foreign(SessionHooks):
         return value
 
     def take(self, data: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
-        """Take it."""
         result = json.loads(json.dumps({"items": [items, data], "options": options}))
         self.at("tool", data, items, options)
         return self.keep("tool", result)
@@ -168,7 +167,6 @@ FOREIGN = ContextVar[Foreign]("FOREIGN")
 
 
 def take(data: Any, items: list[Any], options: dict[str, Any] | None = None) -> Any:
-    """Take it."""
     return FOREIGN.get().take(data, items, options)
 
 
@@ -201,9 +199,7 @@ BORDERS = ("tool", "policy", "model", "hooks", "reader", "caller")
 @pytest.mark.parametrize("border", BORDERS)
 @settings(max_examples=15)
 @given(data=json_data)
-def test_what_foreign_code_changes_is_in_no_record_no_schema_and_no_later_session(
-    border: str, data: Any
-) -> None:
+def test_what_foreign_code_changes_is_in_no_record_and_no_schema(border: str, data: Any) -> None:
     innocent, foreign = Foreign("", data), Foreign(border, json.loads(json.dumps(data)))
     expected = record(run(innocent, toolbox(innocent)))
     box = toolbox(foreign)

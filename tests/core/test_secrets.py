@@ -37,8 +37,6 @@ MARKER = f"{{secret:{NAME}}}"
 
 @dataclass(frozen=True)
 class Letter:
-    """Something that was written."""
-
     text: str
 
 
@@ -54,11 +52,11 @@ class Spy:
         return self.script(request)
 
 
-def post_box(got: list[Any]) -> Toolbox:
-    """Return tools that note what they really got."""
+def posting(*script: Any, **options: Any) -> tuple[Session, list[Any]]:
+    """Return a session with a tool that posts texts, and what that tool really gets."""
+    got = list[Any]()
 
     def post(text: str, how: str = "return") -> str:
-        """Post a text."""
         got.append(text)
         print(f"posted {text}")
         if how == "raise":
@@ -69,24 +67,16 @@ def post_box(got: list[Any]) -> Toolbox:
         """Write it down in an object."""
         return Letter(f"dear {to}, {CANARY}")
 
-    return Toolbox(post, write, Letter)
+    model = options.pop("model", Scripted([*script, "done"]))
+    return Session(Toolbox(post, write, Letter), model, scheme="flat", **options), got
 
 
-def posting(*script: Any, **options: Any) -> tuple[Session, list[Any]]:
-    """Return a session with a tool that posts texts, and what that tool gets."""
-    got = list[Any]()
-    model = Scripted([*script, "done"])
-    return Session(post_box(got), options.pop("model", model), scheme="flat", **options), got
-
-
-@pytest.fixture
-def canary(monkeypatch: pytest.MonkeyPatch) -> str:
+@pytest.fixture(autouse=True)
+def _with_canary(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, CANARY)
-    return CANARY
 
 
 def send(text: str) -> int:
-    """Send a text."""
     return len(text)
 
 
@@ -106,33 +96,23 @@ def kept(session: Session, tmp_path: Path) -> Iterator[tuple[str, str]]:
 # -- which names, which values ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("ANTHROPIC_API_KEY", "GH_TOKEN", "db_password", "KEY", "MY_SECRET_2"),
-        *("PGPASSWORD", "MYSQL_PWD", "GITHUB_PAT", "SLACK_WEBHOOK_URL", "LDAP_PASS"),
-        *("PASSPHRASE", "API_KEYS", "AUTH_HEADER", "SENTRY_DSN", "apiKey"),
-        *("AUTHTOKEN", "SESSION_COOKIE", "AWS_CREDENTIALS", "npm_config__authToken", "API_TOKENS"),
-        *("CI_JOB_JWT",),
-    ],
+SECRET = (
+    *("ANTHROPIC_API_KEY", "GH_TOKEN", "db_password", "KEY", "MY_SECRET_2"),
+    *("PGPASSWORD", "MYSQL_PWD", "GITHUB_PAT", "SLACK_WEBHOOK_URL", "LDAP_PASS"),
+    *("PASSPHRASE", "API_KEYS", "AUTH_HEADER", "SENTRY_DSN", "apiKey", "CI_JOB_JWT"),
+    *("AUTHTOKEN", "SESSION_COOKIE", "AWS_CREDENTIALS", "npm_config__authToken", "API_TOKENS"),
 )
+ORDINARY = (
+    *("KEYBOARD", "monkey", "tokens_spent_on", "PATH", "passenger", "TOKENIZERS_PARALLELISM"),
+    *("PWD", "OLDPWD", "GIT_AUTHOR_NAME", "GIT_ASKPASS", "COMPASS"),
+    *("AUTHOR", "PATTERN", "LESSKEY", "CI_COMMIT_AUTHOR", "AUTH0_DOMAIN"),
+)
+
+
+@pytest.mark.parametrize("name", [*SECRET, *ORDINARY])
 def test_names_of_secrets_are_recognised_by_a_whole_part(name: str) -> None:
-    assert is_named_secret(name)
-    assert CANARY not in hiding({name: CANARY})(f"it is {CANARY}.")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("KEYBOARD", "monkey", "tokens_spent_on", "PATH", "passenger"),
-        *("PWD", "OLDPWD", "GIT_AUTHOR_NAME", "GIT_ASKPASS", "COMPASS"),
-        *("AUTHOR", "PATTERN", "LESSKEY", "CI_COMMIT_AUTHOR", "AUTH0_DOMAIN"),
-        *("TOKENIZERS_PARALLELISM",),
-    ],
-)
-def test_names_that_only_look_like_it_are_not_recognised(name: str) -> None:
-    assert not is_named_secret(name)
-    assert hiding({name: CANARY})(CANARY) == CANARY
+    assert is_named_secret(name) is (name in SECRET)
+    assert (CANARY in hiding({name: CANARY})(f"it is {CANARY}.")) is (name in ORDINARY)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +165,7 @@ def test_short_values_paths_numbers_addresses_and_words_are_no_secrets(value: st
         ("SLACK_WEBHOOK_URL", *["https://hooks.slack.com/services/T0/B0/x1Y2z3W4"] * 2),
     ],
 )
-def test_the_password_inside_a_url_or_a_connection_string_is_the_secret(
-    name: str, value: str, secret: str
-) -> None:
+def test_a_password_inside_a_longer_text_is_the_secret(name: str, value: str, secret: str) -> None:
     hide = hiding({name: value})
     assert hide(f"login with {secret}, failed").startswith(f"login with {{secret:{name}")
     assert secret not in hide(f"connecting to {value}")
@@ -211,7 +189,6 @@ def test_ordinary_outputs_are_unchanged_under_a_real_environment(
     known = ENVIRONMENTS[kind]
 
     def build(target: str) -> dict[str, Any]:
-        """Build it."""
         print("collected 12 items, 3 passed; wrote /home/runner/work/_temp/report-1a2b.json")
         public = {k: v for k, v in known.variables.items() if k not in known.secrets}
         return {"target": target, "sha": "3f786850e387550fdab836ed7e6dc881de23001b", **public}
@@ -231,72 +208,70 @@ def test_ordinary_outputs_are_unchanged_under_a_real_environment(
 # -- everything that is kept or shown ----------------------------------------------------------
 
 
-def test_a_secret_in_all_that_is_said_and_done_is_in_nothing_that_is_kept_or_shown(
-    canary: str, tmp_path: Path
-) -> None:
+def test_a_secret_said_anywhere_is_kept_and_shown_nowhere(tmp_path: Path) -> None:
     model = Spy(
-        [f"I use {canary}.", ("post", {"text": canary})],
-        [("post", {"text": f"key={canary}", "how": "raise"})],
+        [f"I use {CANARY}.", ("post", {"text": CANARY})],
+        [("post", {"text": f"key={CANARY}", "how": "raise"})],
         ("write", {"to": "you"}),
-        f"Done with {canary}",
+        f"Done with {CANARY}",
     )
-    session, got = posting(model=model, system=f"The key is {canary}.")
-    session.tell(f"Post {canary}.")
+    session, got = posting(model=model, system=f"The key is {CANARY}.")
+    session.tell(f"Post {CANARY}.")
     session.decide("call_1").run()
-    edited = {"text": f"{canary}!", "how": "raise"}
-    session.decide("call_2", "edit", arguments=edited, reason=f"since {canary}").run()
+    edited = {"text": f"{CANARY}!", "how": "raise"}
+    session.decide("call_2", "edit", arguments=edited, reason=f"since {CANARY}").run()
     session.decide("call_3").run()
     # The tools got the value, and so did the model of what the person and itself had said.
-    assert got == [canary, f"{canary}!"]
+    assert got == [CANARY, f"{CANARY}!"]
     last = model.told[-1]
-    assert canary in last.system
+    assert CANARY in last.system
     said = [message for message in last.messages if not isinstance(message, Results)]
-    assert [canary in repr(message) for message in said] == [True, True, True, False]
+    assert [CANARY in repr(message) for message in said] == [True, True, True, False]
     # What tools came to is told with the marker; the live value is as it was made.
     came = [message for message in last.messages if isinstance(message, Results)]
-    assert canary not in repr(came)
+    assert CANARY not in repr(came)
     assert MARKER in repr(came)
-    assert canary in session["Letter#1"].text
-    session.name_branch(f"with {canary}")
+    assert CANARY in session["Letter#1"].text
+    session.name_branch(f"with {CANARY}")
     for what, text in kept(session, tmp_path):
-        assert canary not in text, what
+        assert CANARY not in text, what
         assert NAME in text or what in ("dot", "svg"), what
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
-def test_base64_of_a_secret_is_hidden_whatever_stands_before_it(before: str, canary: str) -> None:
-    text = b64encode(f"{before}{canary}:".encode()).decode()
+def test_base64_of_a_secret_is_hidden_whatever_stands_before_it(before: str) -> None:
+    text = b64encode(f"{before}{CANARY}:".encode()).decode()
     hidden = Secrets().hide(text)
     assert f"{NAME}#base64.{len(before) % 3}}}" in hidden
     assert Secrets().reveal(hidden, marker_keys(hidden)) == text
 
 
-def test_a_secret_never_crosses_the_wire_to_a_panel(canary: str) -> None:
+def test_a_secret_never_crosses_the_wire_to_a_panel() -> None:
     sent = list[Any]()
-    turns = [[f"I use {canary}.", ("post", {"text": canary})], f"Done with {canary}"]
+    turns = [[f"I use {CANARY}.", ("post", {"text": CANARY})], f"Done with {CANARY}"]
     session, got = posting(*turns)
 
     def tell(notice: Notice) -> None:
         sent.append(sendable_data(notice))
 
-    drive = PanelController(session.ask(f"Post {canary}."), tell)
-    for letter in f"I use {canary}":
+    drive = PanelController(session.ask(f"Post {CANARY}."), tell)
+    for letter in f"I use {CANARY}":
         drive.updates.stream(letter)
-        assert canary[:4] not in repr(sent)
-    drive.updates.wait_for_model(f"busy: {canary}")
+        assert CANARY[:4] not in repr(sent)
+    drive.updates.wait_for_model(f"busy: {CANARY}")
     drive.run_to_pause()
     drive.receive({"type": "approve", "call": "call_1", "approval_digest": ""})
     drive.session = drive.session.decide("call_1").run()
-    drive.publish("failed", detail=f"401 {canary}")
+    drive.publish("failed", detail=f"401 {CANARY}")
     drive.greet()
-    assert got == [canary]
-    assert canary not in json.dumps(sent)
+    assert got == [CANARY]
+    assert CANARY not in json.dumps(sent)
     assert MARKER in json.dumps(sent)
 
 
-def test_what_a_model_says_of_a_secret_when_it_fails_is_hidden(canary: str) -> None:
+def test_what_a_model_says_of_a_secret_when_it_fails_is_hidden() -> None:
     def down(request: Request) -> Reply:
-        raise ModelError(f"401: the key {canary} is not valid")
+        raise ModelError(f"401: the key {CANARY} is not valid")
 
     session, _ = posting(model=down)
     with pytest.raises(ModelError) as caught:
@@ -304,12 +279,12 @@ def test_what_a_model_says_of_a_secret_when_it_fails_is_hidden(canary: str) -> N
     assert str(caught.value) == f"401: the key {MARKER} is not valid"
 
 
-def test_a_secret_in_the_id_or_the_tool_of_a_call_is_hidden(canary: str) -> None:
-    calls = (Call(canary, "post", {"text": "x"}), Call(canary, canary, {}))
+def test_a_secret_in_the_id_or_the_tool_of_a_call_is_hidden() -> None:
+    calls = (Call(CANARY, "post", {"text": "x"}), Call(CANARY, CANARY, {}))
     replies = [Reply("", calls, "tools"), Reply("", calls, "tools"), Reply("done")]
     session, _ = posting(model=lambda _: replies.pop(0), approve="all")
     session.tell("Go.")
-    assert canary not in session.journal.dumps()
+    assert CANARY not in session.journal.dumps()
     assert len(session.calls) == 4
 
 
@@ -332,23 +307,23 @@ def test_what_the_provider_sent_goes_back_as_it_came(monkeypatch: pytest.MonkeyP
 
 
 def test_a_marker_that_a_model_writes_beside_a_real_secret_is_never_a_value(
-    canary: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OTHER_TOKEN", "other-9876543210-fedcba")
-    text = f"{canary} {MARKER} {{secret:OTHER_TOKEN}}"
+    text = f"{CANARY} {MARKER} {{secret:OTHER_TOKEN}}"
     session, got = posting(("post", {"text": text}), approve="all")
     session.tell(f"Post {MARKER}.")
     assert got == [text]
-    assert canary not in session.journal.dumps()
+    assert CANARY not in session.journal.dumps()
     assert "other-9876543210" not in session.journal.dumps()
 
 
-def test_a_marker_that_a_person_writes_in_a_prompt_or_an_edit_is_never_a_value(canary: str) -> None:
+def test_a_marker_that_a_person_writes_in_a_prompt_or_an_edit_is_never_a_value() -> None:
     model = Spy(("post", {"text": "x"}), "done")
     session, got = posting(model=model, system=MARKER)
     session.tell(f"Post {MARKER}.").decide("call_1", "edit", arguments={"text": MARKER}).run()
     assert got == [MARKER]
-    assert canary not in repr(model.told)
+    assert CANARY not in repr(model.told)
     assert MARKER in repr(model.told[0].messages[0])
 
 
@@ -356,12 +331,12 @@ def test_a_marker_that_a_person_writes_in_a_prompt_or_an_edit_is_never_a_value(c
 @pytest.mark.parametrize("decided", ["", "approve", "edit"])
 @pytest.mark.parametrize("replays", [False, True])
 def test_a_journal_from_elsewhere_gets_no_value_by_saying_that_its_markers_stand_for_one(
-    canary: str, approve: str, decided: Any, replays: bool, tmp_path: Path
+    approve: str, decided: Any, replays: bool, tmp_path: Path
 ) -> None:
-    first, got = posting(("post", {"text": canary}), system=canary)
-    first.tell(f"Post {canary}.")
+    first, got = posting(("post", {"text": CANARY}), system=CANARY)
+    first.tell(f"Post {CANARY}.")
     if decided:
-        changed = {"text": f"{canary}!"} if decided == "edit" else None
+        changed = {"text": f"{CANARY}!"} if decided == "edit" else None
         first.decide("call_1", decided, arguments=changed)
     # As another machine's: nobody here sealed it.
     (tmp_path / "a.jsonl").write_text(Journal.loads(first.journal.dumps()).dumps())
@@ -372,22 +347,22 @@ def test_a_journal_from_elsewhere_gets_no_value_by_saying_that_its_markers_stand
         session.run().decide("call_1").run().decide("call_1").run()
     assert got == []
     # A person may still write the value, and then it runs.
-    session = again.decide("call_1", "edit", arguments={"text": canary}).run()
-    assert (got, session.text) == ([canary], "done")
-    assert canary not in again.journal.dumps()
-    assert canary not in repr([model.told[0].system, model.told[0].messages[0]])
+    session = again.decide("call_1", "edit", arguments={"text": CANARY}).run()
+    assert (got, session.text) == ([CANARY], "done")
+    assert CANARY not in again.journal.dumps()
+    assert CANARY not in repr([model.told[0].system, model.told[0].messages[0]])
 
 
-def test_an_argument_with_a_secret_stays_one_where_a_person_edits_another(canary: str) -> None:
-    session, got = posting(("post", {"text": canary}))
+def test_an_argument_with_a_secret_stays_one_where_a_person_edits_another() -> None:
+    session, got = posting(("post", {"text": CANARY}))
     session.tell("Post.")
     shown = session.pending[0].arguments
     assert shown["text"] == MARKER
     arguments = {**shown, "how": "return", "text": f"{MARKER}, twice: {MARKER}"}
     session.decide("call_1", "edit", arguments=arguments).run()
     again = session.edit("call_1", how="raise").run()
-    assert got == [f"{canary}, twice: {canary}"] * 2
-    assert canary not in again.journal.dumps()
+    assert got == [f"{CANARY}, twice: {CANARY}"] * 2
+    assert CANARY not in again.journal.dumps()
 
 
 # -- the environment changes -------------------------------------------------------------------
@@ -403,11 +378,11 @@ def approved(text: str) -> tuple[Session, list[Any]]:
 
 @pytest.mark.parametrize("is_asked", [False, True])
 def test_a_call_and_a_prompt_wait_for_a_variable_that_is_not_set_and_run_once_it_is(
-    canary: str, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+    is_asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Spy("done")
-    asked = posting(model=model)[0].ask(f"Post {canary}."), model.told
-    session, got = asked if is_asked else approved(canary)
+    asked = posting(model=model)[0].ask(f"Post {CANARY}."), model.told
+    session, got = asked if is_asked else approved(CANARY)
     count = len(session.journal)
     monkeypatch.delenv(NAME)
     drive = PanelController(session, list[Notice]().append)
@@ -416,26 +391,26 @@ def test_a_call_and_a_prompt_wait_for_a_variable_that_is_not_set_and_run_once_it
     (row,) = drive.whole().session
     assert (row.phase, row.detail) == ("failed", MISSING)
     assert (got, len(session.journal)) == ([], count)
-    monkeypatch.setenv(NAME, canary)
+    monkeypatch.setenv(NAME, CANARY)
     assert session.run().text == "done"
-    assert canary in repr(got)
+    assert CANARY in repr(got)
 
 
-def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker(canary: str) -> None:
+def test_a_person_in_the_models_place_gets_what_was_written_and_not_its_marker() -> None:
     session, got = posting(model="person", approve="all")
     drive = PanelController(session.ask("Post."), lambda notice: None)
     drive.run_to_pause()
-    for text, command in ((canary, {"type": "draft"}), (MARKER, {"type": "say", "text": ""})):
+    for text, command in ((CANARY, {"type": "draft"}), (MARKER, {"type": "say", "text": ""})):
         drive.receive({**command, "calls": [{"tool": "post", "arguments": {"text": text}}]})
         asyncio.run(drive.resume())
-    assert got == [canary]
+    assert got == [CANARY]
     assert CANARY not in drive.session.journal.dumps()
 
 
 def test_an_approval_holds_where_the_secret_is_renewed_and_the_call_gets_the_new_one(
-    canary: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session, got = approved(canary)
+    session, got = approved(CANARY)
     monkeypatch.setenv(NAME, "sk-renewed-9876543210")
     assert session.run().text == "done"
     assert got == ["sk-renewed-9876543210"]
@@ -444,10 +419,10 @@ def test_an_approval_holds_where_the_secret_is_renewed_and_the_call_gets_the_new
 
 @pytest.mark.parametrize("there", [True, False])
 def test_an_unchanged_replay_adds_no_entry_and_runs_nothing(
-    canary: str, there: bool, monkeypatch: pytest.MonkeyPatch
+    there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, got = posting([f"I use {canary}", ("post", {"text": canary})], system=canary)
-    session.tell(f"Post {canary}.").decide("call_1").run()
+    session, got = posting([f"I use {CANARY}", ("post", {"text": CANARY})], system=CANARY)
+    session.tell(f"Post {CANARY}.").decide("call_1").run()
     count = len(session.journal)
     if not there:
         monkeypatch.delenv(NAME)
@@ -455,7 +430,7 @@ def test_an_unchanged_replay_adds_no_entry_and_runs_nothing(
     assert (again.head, len(again.journal), len(got)) == (session.head, count, 1)
 
 
-def test_a_session_variable_with_a_secret_reaches_its_readers_alone(canary: str) -> None:
+def test_a_session_variable_with_a_secret_reaches_its_readers_alone() -> None:
     got = list[Any]()
 
     def login() -> Changed:
@@ -471,15 +446,15 @@ def test_a_session_variable_with_a_secret_reaches_its_readers_alone(canary: str)
         Tool("fetch", "Fetch a page.", url, fetch, reads=("token", "page")),
     )
     session = run_calls(*box, calls=[("login", {}), ("fetch", {"url": MARKER})])
-    assert got == [(MARKER, {"token": canary, "page": MARKER})]
-    assert canary not in session.journal.dumps()
+    assert got == [(MARKER, {"token": CANARY, "page": MARKER})]
+    assert CANARY not in session.journal.dumps()
 
 
 def test_a_script_reads_a_secret_argument_from_the_environment(
-    canary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://ann:s3cr3t-pw-01a@db:5432/x")
-    calls = [("send", {"text": text}) for text in (canary, "s3cr3t-pw-01a", MARKER)]
+    calls = [("send", {"text": text}) for text in (CANARY, "s3cr3t-pw-01a", MARKER)]
     text = run_calls(send, calls=calls).export(tmp_path / "a.py").read_text()
     assert "import os\n" in text
     assert text.count(f'text=os.environ["{NAME}"]') == 1

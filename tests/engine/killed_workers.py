@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import tool
 from jupyter_toolcall.core.events import Finished, Unknown
+from tests.example_tools import ask_calls
 
 KILLED = pytest.mark.filterwarnings(
     # Of sockets and loops of distributed, where its processes are killed.
@@ -111,10 +112,7 @@ def assert_nothing_runs_twice_or_is_lost(
         )
         for number in range(count)
     ]
-    model = Scripted([calls, "Done."])
-    done = Session(
-        Toolbox(doomed, doomed_or_again), model, scheme="flat", approve="all", executor=executor
-    ).ask("Go.")
+    done = ask_calls(doomed, doomed_or_again, calls=[calls], executor=executor)
     while done.text != "Done.":
         for call in done.run().pending:
             done.decide(call, "reject", reason="I look myself.")

@@ -23,7 +23,7 @@ from jupyter_toolcall.core.errors import CallError, UsageError
 from jupyter_toolcall.engine.decisions import check_answer
 from jupyter_toolcall.schemes.messages import User
 from jupyter_toolcall.view.view_rows import all_rows
-from tests.example_tools import last_question
+from tests.example_tools import ask_calls, last_question, run_calls
 
 
 class Mood(enum.Enum):
@@ -61,7 +61,6 @@ class Jar:
     """Something with a method."""
 
     def shake(self) -> Jar:
-        """Shake it."""
         return self
 
     def __repr__(self) -> str:
@@ -74,7 +73,6 @@ class Opaque:
 
 
 def look(x: int) -> int:
-    """Look at a number."""
     return x
 
 
@@ -141,10 +139,9 @@ def test_the_model_is_sent_the_schema_of_a_record() -> None:
 
 
 def test_the_name_of_an_input_is_saved_as_its_value() -> None:
-    model = Scripted([("save", {"names": ["str#1", "b"], "text": "str#1", "n": "str#2"})])
+    save = ("save", {"names": ["str#1", "b"], "text": "str#1", "n": "str#2"})
     outputs = {"names": list[str], "text": str, "n": int}
-    inputs = {"x": "first", "y": "12"}
-    session = Session(BOX, model, scheme="flat", inputs=inputs, outputs=outputs).tell("Go.")
+    session = run_calls(look, calls=[save], inputs={"x": "first", "y": "12"}, outputs=outputs)
     assert session.outputs == {"names": ["first", "b"], "text": "first", "n": 12}
 
 
@@ -176,25 +173,19 @@ def declared(draw: st.DrawFn, depth: int = 2) -> tuple[Any, Any, Any]:
 
 
 @given(declared())
-def test_an_output_of_any_declared_type_is_saved_with_the_objects_that_it_names(
-    case: tuple[Any, Any, Any],
-) -> None:
+def test_an_output_of_any_type_is_saved_with_objects_it_names(case: tuple[Any, Any, Any]) -> None:
     def lay(n: int) -> Egg:
-        """Lay an egg."""
         return Egg(n=n)
 
     hint, saved, value = case
-    script = [("lay", {"n": 1}), ("lay", {"n": 2}), ("save", {"x": saved})]
-    box, outputs = Toolbox(lay), {"x": (hint, "what comes of it")}
-    session = Session(box, Scripted(script), scheme="flat", approve="all", outputs=outputs)
-    session = session.tell("Go.")
+    calls = [("lay", {"n": 1}), ("lay", {"n": 2}), ("save", {"x": saved})]
+    session = run_calls(lay, calls=calls, outputs={"x": (hint, "what comes of it")})
     assert [call.error for call in session.calls] == [""] * 3
     assert session.outputs == {"x": value}
 
 
 def test_what_a_person_does_with_an_output_changes_nothing() -> None:
-    model = Scripted([("save", {"data": {"a": [1]}})])
-    session = Session(BOX, model, scheme="flat", outputs={"data": dict}).tell("Go.")
+    session = run_calls(look, calls=[("save", {"data": {"a": [1]}})], outputs={"data": dict})
     session.outputs["data"]["a"].append(2)
     session.value("data")["a"].append(2)
     assert session.outputs == {"data": {"a": [1]}}
@@ -265,16 +256,13 @@ def test_a_plain_input_is_asked_about_and_transformed_by_its_name() -> None:
 
 
 def test_value_gives_objects_outputs_and_instances_as_they_are_after_the_run() -> None:
-    model = Scripted([("Shelf_put", {"item": "a"}), ("save", {"names": ["b"]})])
-    shelf = Shelf()
-    session = Session(
-        Toolbox(shelf), model, scheme="flat", approve="all",
-        inputs={"text": "hello"}, outputs={"names": list[str]},
-    )  # fmt: skip
+    shelf, calls = Shelf(), [("Shelf_put", {"item": "a"}), ("save", {"names": ["b"]})]
+    given: Any = {"inputs": {"text": "hello"}, "outputs": {"names": list[str]}}
+    session = ask_calls(shelf, calls=calls, **given)
     assert session.value("Shelf").items == []
     with pytest.raises(UsageError, match="the output 'names' is not saved yet"):
         session.value("names")
-    session.tell("Go.")
+    session.run()
     assert session.value("Shelf").items == session["Shelf#1"].items == ["a"]
     assert session.value("names") == ["b"]
     assert session.value("str#1") == "hello"
@@ -302,8 +290,8 @@ def test_an_answer_names_an_object_that_exists_and_nothing_has_changed() -> None
         return table.assign(day=1)
 
     inputs = {"orders": pd.DataFrame({"a": [1, 2]}), "rates": pd.DataFrame({"b": [3]})}
-    model = Scripted([("parse", {"table": "DataFrame#2"}), "Done."])
-    session = Session(Toolbox(parse), model, scheme="flat", inputs=inputs).tell("Parse.")
+    calls = [("parse", {"table": "DataFrame#2"})]
+    session = run_calls(parse, calls=calls, inputs=inputs, approve="ask")
     with pytest.raises(CallError, match=r"no object 'orders'; the input orders is DataFrame#1$"):
         check_answer(session.cursor, "call_1", "orders")
     session.decide(session.pending[0], "answer", result="DataFrame#1").run()

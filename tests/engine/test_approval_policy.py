@@ -14,17 +14,15 @@ from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.engine.permission import judged
 from jupyter_toolcall.rules.approval_policy import approval_policy
 from jupyter_toolcall.rules.origins import CallOrigins
-from tests.example_tools import results, run_calls
+from tests.example_tools import ask_calls, results, run_calls
 
 
 @tool(read_only=True)
 def look(at: str) -> str:
-    """Look."""
     return at
 
 
 def write(to: str) -> str:
-    """Write."""
     return to
 
 
@@ -60,8 +58,8 @@ def test_the_first_rule_that_answers_wins(approve: Any, looks: str, writes: str)
 @pytest.mark.parametrize("breaks", ["write*", ["write*"], ("look(*y*", "*w*x*"), {"writ[e(]*)"}])
 @pytest.mark.parametrize("approve", ["all", lambda tool, arguments: ("approve", "")])
 def test_a_break_asks_whatever_the_policy_says(approve: Any, breaks: Any) -> None:
-    model = Scripted([[("look", {"at": "x"}), ("write", {"to": "x"})], "Done."])
-    session = Session(BOX, model, scheme="flat", approve=approve, breaks=breaks).tell("Go.")
+    calls = [[("look", {"at": "x"}), ("write", {"to": "x"})]]
+    session = run_calls(look, write, calls=calls, approve=approve, breaks=breaks)
     assert [call.status for call in session.calls] == ["succeeded", "proposed"]
     judgement = judged(session.cursor.context, BOX["write"], {"to": "x"}, CallOrigins)
     assert re.fullmatch(r"You wrote --break \S*\*\S*: this call waits for you\.", judgement.reason)
@@ -123,9 +121,9 @@ NO_DECISIONS = [
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_policy_without_a_decision_is_named_and_nothing_runs(policy: Any, jobs: int) -> None:
     calls = [("look", {"at": "x"}), ("look", {"at": "y"})]
-    session = Session(BOX, Scripted([calls, "done"]), approve=policy, jobs=jobs, scheme="flat")
+    session = ask_calls(look, write, calls=[calls], approve=policy, jobs=jobs)
     with pytest.raises(UsageError) as raised:
-        session.tell("go")
+        session.run()
     assert policy.__qualname__ in str(raised.value)
     assert '("approve", WHY), ("reject", WHY) and ("ask", WHY)' in str(raised.value)
     assert [call.status for call in session.calls] == ["proposed", "proposed"]
@@ -137,8 +135,7 @@ def test_a_policy_is_asked_with_the_same_check_on_a_replay_and_in_a_map() -> Non
     def once(tool: Any, arguments: Any) -> Any:
         return answers.pop() if answers else "approve"
 
-    session = Session(BOX, Scripted([("write", {"to": "x"}), "done"]), approve=once, scheme="flat")
-    session.tell("go")
+    session = run_calls(write, calls=[("write", {"to": "x"})], approve=once)
     with pytest.raises(UsageError, match="once answered 'approve' for write"):
         session.replay(fresh=True).run()
     mapped = Session.map(["go"], BOX, Scripted([("write", {"to": "x"})]), approve=once)
@@ -146,7 +143,6 @@ def test_a_policy_is_asked_with_the_same_check_on_a_replay_and_in_a_map() -> Non
 
 
 def pay(amount: int, to: str = "Bob") -> str:
-    """Pay somebody."""
     return f"{amount} to {to}"
 
 

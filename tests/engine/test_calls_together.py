@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import CallError, UsageError
-from jupyter_toolcall.core.events import Decision, Finished
+from jupyter_toolcall.core.events import Decision
 from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.tools.running_tool import (
@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     OutcomeUnknown,
     report_progress,
 )
-from tests.example_tools import panel_of, run_calls
+from tests.example_tools import ask_calls, interrupted, panel_of, prints_of, run_calls
 from tests.examples import examples
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -104,7 +104,6 @@ def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
 
     @read
     def weigh(potato: Potato) -> int:
-        """Weigh a potato."""
         ran.append(f"weigh {potato.weight}")
         return potato.weight
 
@@ -116,7 +115,6 @@ def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
 
     @read
     def halves(potato: Potato) -> list[Potato]:
-        """Return two new potatoes."""
         ran.append(f"halves {potato.weight}")
         return [Potato(potato.weight // 2), Potato(potato.weight - potato.weight // 2)]
 
@@ -128,7 +126,6 @@ def kitchen(pool: DrawnOrder | None, ran: list[str]) -> Toolbox:
 
     @read
     def drop(weight: int) -> Potato:
-        """Fail."""
         ran.append(f"drop {weight}")
         raise ValueError(f"dropped {weight}")
 
@@ -146,9 +143,8 @@ def cooking(
 ) -> tuple[Session, list[str]]:
     """Return a session in which the replies will run, and what its tools ran."""
     ran = list[str]()
-    box, model = kitchen(pool, ran), Scripted([*replies, "Done."])
-    inputs = {"potato": Potato(80)}
-    session = Session(box, model, scheme="flat", approve=approve, jobs=jobs, inputs=inputs)
+    options: dict[str, Any] = {"approve": approve, "jobs": jobs, "inputs": {"potato": Potato(80)}}
+    session = ask_calls(*kitchen(pool, ran), calls=replies, **options)
     if pool is not None:
         session.cursor.context.hooks += (pool,)
     return session, ran
@@ -159,7 +155,7 @@ def cooked(
 ) -> tuple[Session, list[str]]:
     """Return a session in which the replies ran, and what its tools ran."""
     session, ran = cooking(replies, pool, jobs, approve)
-    return session.tell("Cook."), ran
+    return session.run(), ran
 
 
 def recorded(session: Session) -> list[Any]:
@@ -281,12 +277,12 @@ def test_an_interrupt_records_what_a_person_would_who_interrupts_each_of_them(
 ) -> None:
     pool = Cancelling(lambda count: data.draw(st.integers(0, count - 1)))
     pool.interrupts_at = data.draw(st.integers(0, len(calls) - 1))
-    session = interrupted(cooking([calls], pool, jobs)[0].ask("Cook."))
+    session = interrupted(cooking([calls], pool, jobs)[0])
     stopped = [call.id for call in session.calls if call.status == "interrupted"]
     assert stopped
     assert session.run().text == "Done."
 
-    alone = cooking([calls], None, 1)[0].ask("Cook.")
+    alone = cooking([calls], None, 1)[0]
     alone.cursor.context.hooks += (Stops({*stopped}),)
     for _ in stopped:
         interrupted(alone)
@@ -319,21 +315,18 @@ def together(
 ) -> tuple[Session, DrawnOrder]:
     """Return a session whose one reply asks for these calls; the last one that began ends first."""
     pool = pool or DrawnOrder(lambda count: count - 1)
-    given: dict[str, Any] = {"approve": "all", "scheme": "flat", "jobs": 4, "executor": pool}
-    session = Session(Toolbox(*tools), Scripted([calls, "Done."]), **given | options)
+    session = ask_calls(*tools, calls=[calls], **{"jobs": 4, "executor": pool, **options})
     session.cursor.context.hooks += (pool,)
-    return session.ask("Go."), pool
+    return session, pool
 
 
 @tool(executor=True, read_only=True)
 def one(n: int) -> int:
-    """Return a number."""
     return n
 
 
 @tool(executor=True)
 def write(n: int) -> int:
-    """Change something."""
     return n
 
 
@@ -392,16 +385,6 @@ def test_so_many_calls_run_together_and_none_before_one_that_it_depends_on(
 # -- in threads and in the loop ---------------------------------------------------------------
 
 
-def prints_of(session: Session) -> list[str]:
-    """Return what each call printed, in call order."""
-    prints = {
-        entry.event.call_id: entry.meta["prints"]
-        for entry in session.journal
-        if isinstance(entry.event, Finished)
-    }
-    return [prints[call.id] for call in session.calls]
-
-
 def test_async_tools_run_in_one_loop_and_their_prints_are_their_own() -> None:
     met: list[asyncio.Event] = []
 
@@ -433,12 +416,10 @@ def test_what_runs_beside_a_call_that_asks_for_input_waits_for_it_in_memory() ->
 
     @tool(read_only=True, resume=grow_for)
     def ask() -> Potato:
-        """Ask for whom."""
         raise InputRequired({"who": InputRequest("For whom?", FORM)})
 
     @tool(read_only=True)
     def plant(weight: int) -> Potato:
-        """Return a potato."""
         ran.append(weight)
         return Potato(weight)
 
@@ -479,9 +460,8 @@ def test_the_panel_shows_all_that_run_and_the_progress_of_each() -> None:
         barrier.wait(60)
         return n
 
-    model = Scripted([[("copy", {"n": n}) for n in range(3)], "Done."])
-    session = Session(Toolbox(copy), model, scheme="flat", jobs=3)
-    controller, shown = panel_of(session.ask("Copy."))
+    session = ask_calls(copy, calls=[[("copy", {"n": n}) for n in range(3)]], jobs=3)
+    controller, shown = panel_of(session)
     controller.run_to_pause()
     rows = [row for notice in shown for row in notice.rows.calls]
     running = [row for row in rows if row.status == "running"]
@@ -521,13 +501,6 @@ def test_the_rows_of_results_that_waited_have_their_names_and_what_their_tools_p
 # -- interrupts -------------------------------------------------------------------------------
 
 
-def interrupted(session: Session) -> Session:
-    """Return a session that was interrupted."""
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
-    return session
-
-
 def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues() -> None:
     barrier, release, cancelled = threading.Barrier(3), threading.Event(), threading.Event()
 
@@ -550,9 +523,7 @@ def test_an_interrupt_ends_the_wait_for_all_that_run_and_the_session_continues()
         return 1
 
     calls: Calls = [("sleep", {}), *(("hang", {"n": n}) for n in range(3)), ("one", {"n": 7})]
-    model = Scripted([calls, "Done."])
-    box = Toolbox(hang, sleep, one)
-    session = interrupted(Session(box, model, scheme="flat", jobs=4).ask("Go."))
+    session = interrupted(ask_calls(hang, sleep, one, calls=[calls], jobs=4))
     # The async tool was cancelled; the others go on in their threads.
     assert cancelled.wait(60)
     assert [call.status for call in session.calls] == ["interrupted"] * 4 + ["proposed"]
@@ -566,9 +537,8 @@ def test_calls_that_ended_before_an_interrupt_keep_results_and_others_are_cancel
     pool = Cancelling(lambda count: 1)
     pool.interrupts_at = 1
     session = interrupted(together(one, calls=ONES, pool=pool)[0])
-    assert [call.status for call in session.calls] == [
-        *("interrupted", "succeeded", "interrupted", "interrupted")
-    ]
+    statuses = [call.status for call in session.calls]
+    assert statuses == ["interrupted", "succeeded", "interrupted", "interrupted"]
     assert all(future.cancelled() for future, _, _ in pool.held)
     not_begun = "It was interrupted before it began, so it did not run."
     errors = [row.error for row in panel_of(session)[0].whole().calls]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import signal
 import subprocess
@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from distributed import Client, LocalCluster
 
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Session, Toolbox, tool
 from jupyter_toolcall.core.errors import UsageError
 from jupyter_toolcall.core.events import Finished, Interrupted, Started
 from jupyter_toolcall.tools.executors import executor_named
@@ -33,7 +32,7 @@ from tests.engine.killed_workers import (
     lock,
     process,
 )
-from tests.example_tools import notes_of, prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, notes_of, prints_of, run_calls
 
 pytestmark = KILLED
 
@@ -54,10 +53,10 @@ def address_of(client: Client) -> str:
 
 def _wait(started: str, release: str) -> str:
     # A pipe opens as soon as somebody has opened its other end.
-    with open(started, "w"):
-        pass
-    with open(release):
-        return "late"
+    for pipe, mode in ((started, "w"), (release, "r")):
+        with open(pipe, mode):
+            pass
+    return "late"
 
 
 @tool(executor=True)
@@ -82,25 +81,6 @@ def test_a_cluster_is_given_by_client_executor_or_address(client: Client, kind: 
     assert note.removeprefix("ran on ").removesuffix(" (dask)") in client.run(os.getpid)
 
 
-@pytest.mark.long
-def test_a_cluster_of_this_computer_starts_at_the_first_call() -> None:
-    code = """
-import os
-from jupyter_toolcall import Scripted, Session, Toolbox, tool
-
-@tool(executor="dask")
-def process() -> int:
-    return os.getpid()
-
-if __name__ == "__main__":
-    model = Scripted([("process", {}), ("process", {}), "Done."])
-    done = Session(Toolbox(process), model, scheme="flat", approve="all").tell("Go.")
-    assert os.getpid() not in [call.result for call in done.calls]
-    assert [call.status for call in done.calls] == ["succeeded"] * 2, done.calls
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @tool(executor=True, read_only=True)
 def say(text: str, started: str, release: str) -> None:
     """Print before and after others start."""
@@ -112,26 +92,21 @@ def say(text: str, started: str, release: str) -> None:
 def test_calls_that_run_together_in_threads_of_one_worker_have_their_own_prints(
     scheduler_address: str, tmp_path: Path
 ) -> None:
-    calls, texts = [], ("one", "two")
-    for text in texts:
-        pipes = {name: str(tmp_path / f"{text} {name}") for name in ("started", "release")}
-        for pipe in pipes.values():
-            os.mkfifo(pipe)
-        calls.append(("say", {"text": text, **pipes}))
+    pairs = {text: pipes_in(tmp_path, text) for text in ("one", "two")}
 
-    def release() -> None:
-        for _, arguments in calls:
-            opened(arguments["started"])
-        for _, arguments in calls:
-            with open(arguments["release"], "w"):
-                pass
+    def let_end() -> None:
+        for started, _ in pairs.values():
+            opened(started)
+        for _, release in pairs.values():
+            opened(release, "w")
 
-    thread = threading.Thread(target=release)
+    calls = [("say", {"text": text, "started": a, "release": b}) for text, (a, b) in pairs.items()]
+    thread = threading.Thread(target=let_end)
     with worker(scheduler_address, threads=2):
         thread.start()
         done = run_calls(say, calls=[calls], jobs=2, executor=f"dask:{scheduler_address}")
         thread.join()
-    assert {*prints_of(done)} == {f"{text} begins\n{text} ends\n" for text in texts}
+    assert {*prints_of(done)} == {f"{text} begins\n{text} ends\n" for text in pairs}
     assert len(notes_of(done)) == 2
 
 
@@ -172,16 +147,6 @@ def test_without_dask_the_command_that_installs_it_is_said(monkeypatch: pytest.M
     text = r"^executor: distributed is missing: pip install distributed$"
     with pytest.raises(UsageError, match=text):
         Session(Toolbox(process), None, executor="dask")
-
-
-def test_a_client_that_is_closed_takes_no_calls(client: Client) -> None:
-    with Client(address_of(client), set_as_default=False) as other:
-        executor = executor_named(other, "executor")
-    (call,) = run_calls(process, executor=executor, calls=[PROCESS]).calls
-    assert call.error == (
-        "not run: the executor is broken (its Dask client is closed, or has lost its scheduler); "
-        "give the session a new one with executor="
-    )
 
 
 def test_what_cannot_be_pickled_is_named(client: Client) -> None:
@@ -247,16 +212,6 @@ def test_a_worker_without_the_package_says_what_to_install(scheduler_address: st
     assert call.error.endswith("; install the version that the kernel has on all workers")
 
 
-def module_at(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 OTHER = """
 from pathlib import Path
 
@@ -279,8 +234,8 @@ def test_a_worker_with_another_version_of_a_tool_runs_nothing(
     for factor, folder in enumerate(folders, 2):
         folder.mkdir()
         (folder / "shop_prices.py").write_text(OTHER.replace("{factor}", str(factor)))
-    monkeypatch.delitem(sys.modules, "shop_prices", raising=False)
-    sell = tool(executor=True)(module_at(folders[0] / "shop_prices.py", "shop_prices").sell)
+    monkeypatch.syspath_prepend(folders[0])
+    sell = tool(executor=True)(importlib.import_module("shop_prices").sell)
     calls = [("sell", {"path": str(effect)})]
     with worker(scheduler_address, path=str(folders[1])):
         (call,) = run_calls(sell, executor=f"dask:{scheduler_address}", calls=calls).calls
@@ -332,20 +287,24 @@ def test_the_last_killed_worker_leaves_no_waiting(scheduler_address: str, tmp_pa
     assert path.read_text() == "ran\n"
 
 
-@pytest.fixture
-def pipes(tmp_path: Path) -> tuple[str, str]:
-    names = str(tmp_path / "started"), str(tmp_path / "release")
+def pipes_in(folder: Path, prefix: str = "") -> tuple[str, str]:
+    """Return the pipes on which a tool says that it started, and waits for its release."""
+    names = str(folder / f"{prefix}started"), str(folder / f"{prefix}release")
     for name in names:
         os.mkfifo(name)
     return names
+
+
+@pytest.fixture
+def pipes(tmp_path: Path) -> tuple[str, str]:
+    return pipes_in(tmp_path)
 
 
 def when_started(pipe: str, then: Callable[[], object]) -> threading.Thread:
     """Do something as soon as a tool says that it started."""
 
     def watch() -> None:
-        with open(pipe):
-            pass
+        opened(pipe)
         then()
 
     thread = threading.Thread(target=watch)
@@ -415,8 +374,7 @@ def test_a_worker_that_is_retired_in_the_middle_of_a_call_does_not_let_it_run_tw
     def retire() -> None:
         starts.extend(at for at, calls in connected.processing().items() if calls)
         connected.retire_workers(starts)
-        with open(release, "w"):
-            pass
+        opened(release, "w")
 
     with (
         Client(scheduler_address, set_as_default=False) as connected,
@@ -446,16 +404,13 @@ def test_an_address_is_connected_to_again_after_its_scheduler_died(tmp_path: Pat
 # -- interrupts -----------------------------------------------------------------------------------
 
 
-def opened(path: str) -> None:
-    with open(path):
+def opened(path: str, mode: str = "r") -> None:
+    with open(path, mode):
         pass
 
 
 def test_an_interrupt_cancels_a_call_without_a_worker(client: Client, tmp_path: Path) -> None:
-    pipes = [(str(tmp_path / f"started {n}"), str(tmp_path / f"release {n}")) for n in range(2)]
-    for pair in pipes:
-        for pipe in pair:
-            os.mkfifo(pipe)
+    pipes = [pipes_in(tmp_path, str(n)) for n in range(2)]
     # A worker that an earlier test has killed may not be back yet.
     client.restart(timeout=60)
     client.wait_for_workers(2, timeout=60)
@@ -470,14 +425,11 @@ def test_an_interrupt_cancels_a_call_without_a_worker(client: Client, tmp_path: 
     executor = Submitting(
         executor_named(client, "executor"), lambda: signal.raise_signal(signal.SIGINT)
     )
-    model = Scripted([("die", {"path": str(path)}), "Done."])
-    asked = Session(Toolbox(die), model, scheme="flat", approve="all", executor=executor).ask("Go.")
-    with pytest.raises(KeyboardInterrupt):
-        asked.run()
+    asked = ask_calls(die, calls=[("die", {"path": str(path)})], executor=executor)
+    interrupted(asked)
     assert [call.outcome for call in asked.calls] == [Interrupted(ran=False)]
     for _, release in pipes:
-        with open(release, "w"):
-            pass
+        opened(release, "w")
     assert client.gather(busy) == ["late", "late"]
     assert client.submit(os.getpid, pure=False).result()
     assert not path.exists()
@@ -488,10 +440,9 @@ def test_an_interrupt_leaves_a_call_that_runs_unknown_and_its_late_result_unreco
 ) -> None:
     started, release = pipes
     thread = when_started(started, lambda: os.kill(os.getpid(), signal.SIGINT))
-    model = Scripted([("wait", {"started": started, "release": release}), "Done."])
-    asked = Session(Toolbox(wait), model, scheme="flat", approve="all", executor=client).ask("Go.")
-    with pytest.raises(KeyboardInterrupt):
-        asked.run()
+    calls = [("wait", {"started": started, "release": release})]
+    asked = ask_calls(wait, calls=calls, executor=client)
+    interrupted(asked)
     thread.join()
     (call,) = asked.pending
     assert call.status == "unknown"

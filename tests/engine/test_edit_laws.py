@@ -43,8 +43,6 @@ def ran(*what: Any) -> int:
 
 
 class Thing:
-    """An object."""
-
     def __init__(self, value: int) -> None:
         self.value = value
 

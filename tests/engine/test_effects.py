@@ -30,6 +30,7 @@ from jupyter_toolcall.storage.file_system import DISK
 from jupyter_toolcall.storage.journal_file import journal_file, journals_folder
 from jupyter_toolcall.tools.tool import Tool
 from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import run_calls
 from tests.faults.disks import Faulty
 from tests.storage.test_copied_notebooks import saved
 
@@ -39,19 +40,15 @@ OPENED: list[Cells] = []
 
 
 class Letter:
-    """A letter."""
-
     def __init__(self, to: str = "") -> None:
         self.to = to
 
 
 def write(to: str) -> Letter:
-    """Write a letter."""
     return Letter(to)
 
 
 def post(letter: Letter) -> str:
-    """Post a letter."""
     SENT.append(letter.to)
     return f"posted to {letter.to}"
 
@@ -71,7 +68,6 @@ MEANWHILE = Meanwhile()
 
 
 def send(to: str) -> str:
-    """Send a word."""
     SENT.append(to)
     MEANWHILE.happens()
     return f"sent to {to}"
@@ -112,18 +108,22 @@ def cells_of(notebook: Path, files: Any = DISK) -> Cells:
 
 def run(
     cells: Cells,
-    *words: str,
     approve: str = "all",
-    name: str = "post",
+    name: str = "-n post",
     script: Sequence[Any] = (*SCRIPT, *SCRIPT),
 ) -> Session:
-    chosen = parse_options(
-        f"-m m -t send writes_letter --scheme flat --approve {approve}"
-        f" {f'-n {name}' if name else ''} {' '.join(words)}"
-    )
+    """Run the cell of a notebook."""
+    words = f"-m m -t send writes_letter --scheme flat --approve {approve} {name}"
     tools = {"send": send, "writes_letter": writes_letter}
-    session = cells.session(chosen, {**tools, "m": Scripted([*script])})
-    return cells.keep(add_prompt(session, "Send it.", chosen.fresh).run())
+    session = cells.session(parse_options(words), {**tools, "m": Scripted([*script])})
+    return cells.keep(add_prompt(session, "Send it.", False).run())
+
+
+def run_once(notebook: Path, **options: Any) -> Session:
+    """Run the cell of a notebook in a kernel that ends."""
+    session = run(cells_of(notebook), **options)
+    OPENED[-1].close()
+    return session
 
 
 def writes_letter(to: str) -> Letter:
@@ -140,9 +140,7 @@ def notebook(tmp_path: Path) -> Path:
 @pytest.fixture
 def recorded(notebook: Path) -> Path:
     """A notebook whose cell has run once, in a kernel that has ended."""
-    cells = cells_of(notebook)
-    run(cells)
-    cells.close()
+    run_once(notebook)
     assert SENT == ["Ann", "Ben"]
     return notebook
 
@@ -268,9 +266,7 @@ def test_with_no_record_and_no_writable_disk_the_cell_runs_and_says_so(notebook:
 
 def test_an_approval_that_is_verified_again_lets_nothing_run_again(notebook: Path) -> None:
     script = [TWO, ("send", {"to": "Cid"}), "Done."]
-    cells = cells_of(notebook)
-    run(cells, script=script)
-    cells.close()
+    run_once(notebook, script=script)
     first = lose_key(b"")
     # A person runs all of it again. The other order makes it another branch, without a seal.
     cells = cells_of(notebook)
@@ -286,9 +282,7 @@ def test_an_approval_that_is_verified_again_lets_nothing_run_again(notebook: Pat
 
 def test_a_replay_runs_no_unverified_call_that_ran_on_another_branch(notebook: Path) -> None:
     lose_key(b"")
-    cells = cells_of(notebook)
-    unverified = run(cells, script=REPLY).head
-    cells.close()
+    unverified = run_once(notebook, script=REPLY).head
     lose_key(b"k" * 32)
     session = run(cells_of(notebook), script=REPLY).decide("call_1_2", "approve")
     session.decide("call_1_1", "approve").run()
@@ -308,8 +302,8 @@ class Today:
 
 
 def test_an_approval_that_was_used_lets_nothing_run_on_another_branch_under_a_policy() -> None:
-    policy, model = Today(), Scripted([TWO, "Done.", "Done."])
-    session = Session(Toolbox(send), model, scheme="flat", approve=policy).tell("Send it.")
+    policy = Today()
+    session = run_calls(send, calls=[TWO], approve=policy)
     session = session.decide("call_1_1", "approve").run().decide("call_1_2", "approve")
     fork = session.fork()
     session.run()
@@ -320,11 +314,9 @@ def test_an_approval_that_was_used_lets_nothing_run_on_another_branch_under_a_po
 
 
 def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> None:
-    turn = [("write", {"to": "Ann"}), ("post", {"letter": "Letter#1"})]
-    policy, box = Today(), Toolbox(write, post, types=[Letter])
-    session = Session(box, Scripted([turn, "Done."]), scheme="flat", approve=policy)
-    session = session.tell("Write.").decide("call_1_1", "approve").run()
-    session.decide("call_1_2", "approve")
+    policy, turn = Today(), [("write", {"to": "Ann"}), ("post", {"letter": "Letter#1"})]
+    session = run_calls(write, post, calls=[turn], approve=policy)
+    session.decide("call_1_1", "approve").run().decide("call_1_2", "approve")
     branch = session.edit("call_1_1", to="Mallory")
     for _ in range(8):
         # Wherever the kernel ends, the next one asks.
@@ -334,9 +326,6 @@ def test_a_policy_carries_no_approval_of_a_person_over_to_other_arguments() -> N
         policy.answer = "approve"
         branch.step()
     assert (branch.text, SENT) == ("Done.", ["Mallory"])
-
-
-# -- copies ----------------------------------------------------------------------------------------
 
 
 # -- names of sessions and files ------------------------------------------------------------------
@@ -352,29 +341,15 @@ def test_two_sessions_never_share_a_file_even_if_case_does_not_count(names: list
 # -- branches -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["fork", "fork first", "checkout", "magic"])
-def test_a_place_in_the_middle_of_a_reply_goes_on_with_the_recorded_results(way: str) -> None:
-    session = Session(Toolbox(send), Scripted([TWO, "Done."]), scheme="flat", approve="all")
-    session.tell("Go.")
+@pytest.mark.parametrize("way", [Session.fork, Session.checkout])
+@pytest.mark.parametrize("place", ["call_1_1", "the reply"])
+def test_a_place_in_the_middle_of_a_reply_goes_on_with_the_recorded_results(
+    way: Callable[[Session, str], Session], place: str
+) -> None:
+    session = run_calls(send, calls=[TWO])
     reply = next(e.id for e in session.journal if isinstance(e.event, Replied))
-    if way == "fork":
-        session = session.fork("call_1_1").run()
-    elif way == "fork first":
-        SENT.clear()
-        session = Session(Toolbox(send), Scripted([TWO, "Done."]), scheme="flat", approve="all")
-        session.ask("Go.").step()
-        session.fork().run()
-        session.run()
-    elif way == "checkout":
-        session.checkout(reply).run()
-    else:
-        cells = Cells()
-        cells.keep(session)
-        for line in (["fork", "1"], ["next"]):
-            found = carry_out(line, cells, {})
-            assert isinstance(found, Session)
-            session = cells.keep(found)
-    assert [call.result for call in session.calls] == ["sent to Ann", "sent to Ben"]
+    there = way(session, reply if place == "the reply" else place).run()
+    assert [call.result for call in there.calls] == ["sent to Ann", "sent to Ben"]
     assert SENT == ["Ann", "Ben"]
 
 
@@ -410,9 +385,7 @@ def test_a_copy_that_is_made_while_a_call_runs_asks_about_it(notebook: Path, app
 
 
 def test_a_call_that_ran_in_a_copy_is_asked_about_in_its_notebook(notebook: Path) -> None:
-    cells = cells_of(notebook)
-    saved(notebook, run(cells, approve="ask", script=REPLY))
-    cells.close()
+    saved(notebook, run_once(notebook, approve="ask", script=REPLY))
     other = run(cells_of(copied(notebook)), script=REPLY).decide("call_1_1", "approve").run()
     assert SENT == ["Ann"]
     assert ids(run(cells_of(notebook), approve="all", script=REPLY)) == ["call_1_1", "call_1_2"]
@@ -424,8 +397,7 @@ def test_a_call_that_ran_in_a_copy_is_asked_about_in_its_notebook(notebook: Path
 
 
 def test_an_effect_of_another_key_is_not_repeated_once_the_first_is_back(notebook: Path) -> None:
-    run(cells_of(notebook), approve="ask", script=REPLY)
-    OPENED[-1].close()
+    run_once(notebook, approve="ask", script=REPLY)
     first = lose_key()
     session = run(cells_of(notebook), script=REPLY).decide("call_1_1", "approve").run()
     session.decide("call_1_2", "approve").run()
@@ -437,13 +409,10 @@ def test_an_effect_of_another_key_is_not_repeated_once_the_first_is_back(noteboo
 
 
 def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_path: Path) -> None:
-    path, box = tmp_path / "s.jsonl", Toolbox(send)
-    session = Session(box, Scripted([TWO, "Done."]), scheme="flat").tell("Go.")
-    for call in session.pending:
-        session.decide(call, "approve")
-    session.run().save(path)
+    path, session = tmp_path / "s.jsonl", run_calls(send, calls=[TWO], approve="ask")
+    session.approve_all(session.pending).run().save(path)
     lose_key(b"k" * 32)
-    loaded = Session.load(path, box, Scripted([TWO, "Done."]))
+    loaded = Session.load(path, Toolbox(send), Scripted(REPLY))
     loaded = loaded.decide_anew("call_1_2", "approve").run()
     assert (SENT, ids(loaded)) == (["Ann", "Ben"], ["call_1_1"])
     loaded.decide("call_1_1", "reject").run()
@@ -456,9 +425,7 @@ def test_a_decision_on_one_call_runs_no_other_one_that_another_key_approved(tmp_
 @pytest.fixture
 def unverified(notebook: Path) -> Session:
     """A session that another key recorded: its second call has not run."""
-    cells = cells_of(notebook)
-    run(cells, script=REPLY)
-    cells.close()
+    run_once(notebook, script=REPLY)
     path = journal_file(str(notebook), "post")
     lines = path.read_text().splitlines(keepends=True)
     last = next(n for n, line in enumerate(lines) if '"finished"' in line and "call_1_1" in line)

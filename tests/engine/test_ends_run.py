@@ -26,16 +26,12 @@ def submit(report: str) -> str:
 
 @tool(read_only=True)
 def count(text: str) -> int:
-    """Count characters."""
     return len(text)
 
 
 class Desk:
-    """A desk."""
-
     @tool(ends_run=True)
     def clear(self) -> Desk:
-        """Clear it."""
         return Desk()
 
 

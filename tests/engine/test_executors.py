@@ -25,7 +25,6 @@ from jupyter_toolcall.jupyter.options import parse_options
 from jupyter_toolcall.tools.running_tool import (
     InputRequest,
     InputRequired,
-    OutcomeUnknown,
     report_progress,
     showing_progress,
 )
@@ -39,7 +38,7 @@ from tests.engine.killed_workers import (
     lock,
     process,
 )
-from tests.example_tools import notes_of, prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, notes_of, prints_of, run_calls
 
 
 class Bag:
@@ -68,7 +67,6 @@ class Tally:
 
     @tool(executor=True)
     def up(self, *steps: int) -> int:
-        """Count up."""
         self.count += sum(steps)
         return self.count
 
@@ -108,7 +106,6 @@ FORM = {"type": "object", "properties": {"name": {"type": "string"}}, "required"
 
 @tool(executor=True, resume=_book)
 def book(day: str) -> str:
-    """Ask who books."""
     raise InputRequired({"who": InputRequest("Who?", FORM)}, day)
 
 
@@ -239,14 +236,6 @@ def test_a_killed_worker_is_replaced_and_an_idempotent_call_repeated_once(tmp_pa
     assert path.read_text() == "ran\nran\n"
 
 
-def test_a_pool_that_stays_broken_leaves_a_repeated_call_unknown(tmp_path: Path) -> None:
-    path = tmp_path / "effect"
-    with ProcessPoolExecutor(1) as pool:
-        done = run_calls(die_or_again, executor=pool, calls=[("die_or_again", {"path": str(path)})])
-    assert [call.status for call in done.pending] == ["unknown"]
-    assert path.read_text() == "ran\n"
-
-
 # -- the line of a cell -------------------------------------------------------------------------
 
 
@@ -331,7 +320,7 @@ def note(call: int) -> str:
 KINDS = ("plain", "reading", "repeatable")
 SCHEMA = {"type": "object", "properties": {"call": {"type": "integer"}}, "required": ["call"]}
 PLAIN = Tool("plain", "", SCHEMA, note, executor=True)
-BOX = Toolbox(
+BOX = (
     PLAIN,
     replace(PLAIN, name="reading", read_only=True),
     replace(PLAIN, name="repeatable", idempotent=True),
@@ -343,11 +332,8 @@ def driven(kinds: list[str], ends: list[str]) -> tuple[Session, Driven]:
     RAN.clear()
     executor = Driven([*ends])
     calls = [(kind, {"call": number}) for number, kind in enumerate(kinds, 1)]
-    model = Scripted([calls, "Done."])
     journal = Journal(lambda line, when: executor.disk.append(line))
-    done = Session(
-        BOX, model, scheme="flat", approve="all", journal=journal, executor=executor
-    ).ask("Go.")
+    done = ask_calls(*BOX, calls=[calls], journal=journal, executor=executor)
     while done.text != "Done.":
         try:
             done.run()
@@ -363,9 +349,7 @@ def driven(kinds: list[str], ends: list[str]) -> tuple[Session, Driven]:
     st.lists(st.sampled_from(KINDS), min_size=1, max_size=4),
     st.lists(st.sampled_from(ENDS), max_size=8),
 )
-def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
-    kinds: list[str], ends: list[str]
-) -> None:
+def test_one_effect_and_one_result_however_a_call_ends(kinds: list[str], ends: list[str]) -> None:
     done, executor = driven(kinds, ends)
     assert executor.unrecorded == []
     assert [call.tool for call in done.calls] == kinds
@@ -392,45 +376,42 @@ def test_a_call_has_its_effect_once_and_one_result_however_its_executor_ends(
 
 
 @pytest.mark.parametrize(
-    ("end", "kind", "status", "ran"),
+    ("ends", "kind", "status", "ran"),
     [
-        ("stopped before it began", "plain", "interrupted", 0),
-        ("stopped", "plain", "rejected", 1),
-        ("stopped", "reading", "interrupted", 1),
-        ("stopped as it ended", "plain", "succeeded", 1),
-        ("lost before it began", "plain", "rejected", 0),
-        ("lost", "repeatable", "succeeded", 2),
-        ("lost", "reading", "rejected", 1),
-        ("lost", "plain", "rejected", 1),
-        ("dropped", "plain", "failed", 0),
-        ("broken", "plain", "failed", 0),
+        (["stopped before it began"], "plain", "interrupted", 0),
+        (["stopped"], "plain", "rejected", 1),
+        (["stopped"], "reading", "interrupted", 1),
+        (["stopped as it ended"], "plain", "succeeded", 1),
+        (["lost before it began"], "plain", "rejected", 0),
+        (["lost"], "repeatable", "succeeded", 2),
+        # The pool stays broken, so the call is not repeated.
+        (["lost", "broken"], "repeatable", "rejected", 1),
+        (["lost"], "reading", "rejected", 1),
+        (["lost"], "plain", "rejected", 1),
+        (["dropped"], "plain", "failed", 0),
+        (["broken"], "plain", "failed", 0),
     ],
 )
 def test_how_a_call_ends_depends_on_whether_it_began_and_may_be_repeated(
-    end: str, kind: str, status: str, ran: int
+    ends: list[str], kind: str, status: str, ran: int
 ) -> None:
-    done, _ = driven([kind], [end])
+    done, _ = driven([kind], ends)
     assert (done.calls[0].status, len(RAN)) == (status, ran)
 
 
 def test_an_interrupt_that_comes_as_a_call_fails_stops_the_session() -> None:
-    model = Scripted([[("fail", {}), PROCESS], "Done."])
     executor = Driven(["stopped as it ended"])
-    done = Session(
-        Toolbox(fail, process), model, scheme="flat", approve="all", executor=executor
-    ).ask("Go.")
-    with pytest.raises(KeyboardInterrupt):
-        done.run()
+    done = ask_calls(fail, process, calls=[[("fail", {}), PROCESS]], executor=executor)
+    interrupted(done)
     assert [call.status for call in done.calls] == ["failed", "proposed"]
 
 
-class Stopped(ThreadPoolExecutor):
-    """A pool of which the person interrupts the kernel as soon as a call is submitted."""
-
-    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
-        future = super().submit(function, *args, **named)
-        signal.raise_signal(signal.SIGINT)
-        return future
+def test_a_call_that_ran_before_is_not_recorded_as_one_that_never_began() -> None:
+    RAN.clear()
+    executor = Driven(["lost", "stopped before it began"])
+    session = run_calls(PLAIN, calls=[("plain", {"call": 1})], executor=executor)
+    interrupted(session.decide("call_1", "approve"))
+    assert (session.calls[0].outcome, RAN) == (Interrupted(ran=True), [1])
 
 
 def test_a_thread_reports_the_progress_of_its_call() -> None:
@@ -438,7 +419,6 @@ def test_a_thread_reports_the_progress_of_its_call() -> None:
 
     @tool(executor=True)
     def copy() -> None:
-        """Copy."""
         report_progress("half")
 
     with ThreadPoolExecutor(1) as pool, showing_progress(shown.append):
@@ -454,26 +434,3 @@ def test_of_200_killed_workers_none_has_an_effect_twice_or_loses_a_result(tmp_pa
     assert_nothing_runs_twice_or_is_lost(
         tmp_path, "processes", 300, 6e-4, {"succeeded", "rejected"}
     )
-
-
-def test_a_call_that_ran_before_is_not_recorded_as_one_that_never_began() -> None:
-    release, ran = threading.Event(), list[str]()
-
-    @tool(executor=True)
-    def pay() -> None:
-        """Pay, and lose the connection."""
-        ran.append("pay")
-        raise OutcomeUnknown("the connection was lost")
-
-    model = Scripted([("pay", {}), "Done."])
-    with ThreadPoolExecutor(1) as pool:
-        options: Any = {"scheme": "flat", "approve": "all", "executor": pool}
-        unknown = Session(Toolbox(pay), model, **options).ask("Go.").run()
-    with Stopped(1) as pool:
-        ThreadPoolExecutor.submit(pool, release.wait, 60)
-        unknown.cursor.context.executor = pool
-        again = unknown.decide("call_1", "approve")
-        with pytest.raises(KeyboardInterrupt):
-            again.run()
-        release.set()
-    assert (again.calls[0].outcome, ran) == (Interrupted(ran=True), ["pay"])

@@ -1,4 +1,4 @@
-"""Forks, replays and edits of a session, and what memory answers."""
+"""Forks, edits and replays of a session, and replays that the end of a kernel cut off."""
 
 from __future__ import annotations
 
@@ -19,12 +19,9 @@ RAN: list[str] = []
 
 @dataclass(frozen=True)
 class Cup:
-    """An object."""
-
     taste: str = ""
 
     def add(self, what: str) -> Cup:
-        """Add something."""
         RAN.append(f"add {what}")
         if what == "salt":
             raise ValueError("no salt")
@@ -32,19 +29,16 @@ class Cup:
 
     @tool(read_only=True)
     def smell(self) -> str:
-        """Smell it."""
         RAN.append("smell")
         return self.taste
 
 
 def pour() -> Cup:
-    """Pour another."""
     RAN.append("pour")
     return Cup("water")
 
 
 def add_up(x: int, y: int = 1) -> int:
-    """Add two numbers."""
     return x + y
 
 
@@ -93,7 +87,6 @@ class Plate:
 
 
 def served(kinds: str) -> list[Cup | Plate]:
-    """Serve cups and plates."""
     return [Cup() if kind == "c" else Plate() for kind in kinds]
 
 
@@ -111,9 +104,8 @@ def test_what_is_missing_inside_of_an_argument_is_found_again() -> None:
     calls = [POUR, ("mix", {"cups": {"first": ["Cup#1", "Cup#2"]}})]
     whole = run_calls(Cup, pour, mix, calls=calls, inputs={"c": Cup()})
     gone = whole.decide_anew("call_1", "reject").run()
-    assert "Cup#2 was not made on this branch, since call 1 (pour) was rejected" in (
-        gone.calls[1].error
-    )
+    error = gone.calls[1].error
+    assert "Cup#2 was not made on this branch, since call 1 (pour) was rejected" in error
     assert gone.decide_anew("call_1", "approve").run().calls[1] == whole.calls[1]
 
 
@@ -137,7 +129,7 @@ def test_a_fork_asks_the_model_again_and_a_new_call_always_runs() -> None:
     ids=["an edit", "a decision", "a replay from a call", "a replay"],
 )
 def test_what_follows_an_edit_before_its_run_repeats_it_to_the_end_and_asks_no_model(
-    follow: Callable[[Session], Session], tea: str, tmp_path: Path
+    follow: Callable[[Session], Session], tea: str
 ) -> None:
     asked, script = list[Request](), Scripted(SCRIPT)
 
@@ -145,24 +137,16 @@ def test_what_follows_an_edit_before_its_run_repeats_it_to_the_end_and_asks_no_m
         asked.append(request)
         return script(request)
 
-    session = Session(
-        Toolbox(Cup, pour), model, scheme="flat", approve="all", inputs={"cup": Cup()}
-    ).tell("tea")
+    options: Any = {"scheme": "flat", "approve": "all", "inputs": {"cup": Cup()}}
+    session = Session(Toolbox(Cup, pour), model, **options).tell("tea")
     edited = session.edit("call_3", what="honey")
     with pytest.raises(NotYourTurn, match="has not come to call_4 yet: run"):
         edited.edit("call_4", Cup="Cup#1")
-    following = follow(edited)
-    following.save(tmp_path / "s.jsonl")
     asked.clear()
-    loaded = Session.load(
-        tmp_path / "s.jsonl", session.toolbox, model, inputs={"cup": Cup()}, approve="all"
-    ).run()
-    while loaded.pending:
-        loaded.decide(loaded.pending[0]).run()
-    for ended in (following.run(), loaded):
-        tastes = [ended[name].taste for name in ended.objects]
-        assert tastes == ["", f"+{tea}", "water", f"+{tea}+honey"]
-        assert (ended.calls[3].result, ended.text, asked) == (f"+{tea}+honey", "done", [])
+    ended = follow(edited).run()
+    tastes = [ended[name].taste for name in ended.objects]
+    assert tastes == ["", f"+{tea}", "water", f"+{tea}+honey"]
+    assert (ended.calls[3].result, ended.text, asked) == (f"+{tea}+honey", "done", [])
 
 
 class Noted(Session):
@@ -240,9 +224,7 @@ def test_a_decision_is_taken_once_and_again_on_a_fork_where_a_replay_repeats_it(
 
 
 def test_an_edit_chooses_another_tool_which_a_replay_and_a_later_edit_keep() -> None:
-    script: Any = [("pur", {}), "done"]
-    session = Session(Toolbox(Cup, pour, add_up), Scripted(script), scheme="flat", approve="all")
-    failed = session.tell("Go.")
+    failed = run_calls(Cup, pour, add_up, calls=[("pur", {})])
     with pytest.raises(UsageError, match="'approve' takes no tool"):
         failed.decide_anew("call_1", "approve", tool="pour")
     with pytest.raises(CallError, match="there is no tool 'pore'"):
@@ -258,3 +240,140 @@ def test_an_edit_chooses_another_tool_which_a_replay_and_a_later_edit_keep() -> 
         "add_up, x=1 (call 1)",
         "add_up, x=4 (call 1)",
     ]
+
+
+# -- a replay that the end of its kernel cut off goes on in the next one as it would have gone on --
+
+
+@dataclass(frozen=True)
+class Letter:
+    text: str
+    stamps: tuple[str, ...] = ()
+
+    def stamp(self, by: str) -> Letter:
+        """Put a stamp on it."""
+        return Letter(self.text, (*self.stamps, by))
+
+
+def write(text: str) -> Letter:
+    return Letter(text)
+
+
+def count(letter: Letter) -> int:
+    """Count the stamps of a letter."""
+    return len(letter.stamps)
+
+
+BOX = Toolbox(write, count, Letter)
+LETTERS: list[Any] = [
+    ("write", {"text": "hi"}),
+    [("Letter_stamp", {"by": "me"}), ("count", {"letter": "Letter#1"})],
+    [("Letter_stamp", {"by": "you"}), ("write", {"text": "bye"})],
+    ("count", {"letter": "$Letter"}),
+    "Done.",
+]
+Change = Callable[[Session], Session]
+
+
+def nobody(request: Request) -> Reply | None:
+    """Fail: a model that is asked for what is recorded is asked in vain."""
+    raise AssertionError(f"the model was asked again, in turn {len(request.messages)}")
+
+
+def recorded() -> Session:
+    """Return a finished session of five turns, two of which have two calls."""
+    return Session(BOX, Scripted(LETTERS), scheme="flat", approve="all").tell("Send it.")
+
+
+def told(session: Session) -> list[Any]:
+    """Return what a session came to."""
+    calls = [(call.tool, dict(call.arguments), call.status, call.result) for call in session.calls]
+    return [session.text, *calls]
+
+
+def steps(session: Session, count: int) -> Session:
+    """Return a session that has taken so many steps."""
+    for _ in range(count):
+        session.step()
+    return session
+
+
+def finished(session: Session, again: str = "") -> Session:
+    """Return a session that has run to its end; what a cut left open is approved once more.
+
+    A stamp by `again` is edited once more to be by him.
+
+    A saved file is a copy: the session may have gone on elsewhere, so a person is asked.
+    """
+    session.run()
+    while session.pending:
+        call = session.pending[0]
+        if call.status == "proposed" and call.arguments.get("by") == again:
+            session.decide(call, "edit", arguments={**call.arguments, "by": "him"}).run()
+        else:
+            session.decide(call).run()
+    return session
+
+
+CHANGES: list[Change] = [
+    lambda session: session.edit(session.calls[0], text="hello"),
+    lambda session: session.edit(session.calls[2], letter="Letter#1"),
+    lambda session: session.decide_anew(session.calls[1], "reject", reason="No stamps."),
+    lambda session: session.decide_anew(session.calls[2], "answer", result=7),
+    lambda session: session.edit(session.calls[3], by="him").run().edit("call_1", text="hello"),
+    lambda session: session.edit(session.calls[3], by="him").edit("call_1", text="hello"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_wherever_it_is_cut_off_the_recorded_replies_go_on(change: Change, folder: Path) -> None:
+    whole, edited = change(recorded()), "you" if change in CHANGES[-2:] else ""
+    before = len(whole.journal)
+    expected = told(whole.run())
+    assert expected[0] == "Done."
+    for cut in range(len(whole.journal) - before):
+        path = folder / f"{cut}.jsonl"
+        steps(change(recorded()), cut).save(path)
+        again = finished(Session.load(path, BOX, nobody, approve="all"), edited)
+        assert told(again) == expected, f"cut off after {cut} steps"
+
+
+def test_what_was_said_otherwise_on_the_new_branch_ends_the_replay(folder: Path) -> None:
+    other = recorded().edit("call_1", text="hello").run().fork("call_3_2").reply("Enough.")
+    other.save(folder / "s.jsonl")
+    again = Session.load(folder / "s.jsonl", BOX, nobody, approve="all").run()
+    assert (again.text, again.head) == ("Enough.", other.head)
+
+
+@pytest.mark.parametrize("approve", ["all", "ask"])
+def test_a_fresh_replay_that_was_cut_off_runs_no_call_twice(approve: Any, folder: Path) -> None:
+    ran, year = list[str](), 2000
+
+    def post(text: str) -> str:
+        ran.append(text)
+        return f"{text}, {year}"
+
+    box, calls = Toolbox(post), [("post", {"text": text}) for text in "abcd"]
+    model = Scripted([calls[0], calls[1:3], calls[3], "Done."])
+    for cut in range(20):
+        path, year = folder / f"{cut}.jsonl", 2000
+        main = finished(Session(box, model, scheme="flat", approve=approve).tell("Go."))
+        count, year = len(main.journal), 2001
+        ran.clear()
+        replay = main.replay(fresh=True)
+        for _ in range(cut):
+            if steps(replay, 1).pending:
+                replay.decide(replay.pending[0])
+        replay.save(path)
+        again = finished(Session.load(path, box, nobody, approve=approve))
+        # Without an entry of its own it left no trace: what ran came out as recorded.
+        if len(replay.journal) > count:
+            assert (ran, again.text) == ([*"abcd"], "Done."), f"cut off after {cut} steps"
+            assert [call.result[-4:] for call in again.calls] == ["2001"] * 4
+    assert len(replay.journal) > count

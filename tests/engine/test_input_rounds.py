@@ -30,7 +30,7 @@ from jupyter_toolcall.tools.running_tool import (
     report_progress,
 )
 from jupyter_toolcall.view.view_rows import all_rows
-from tests.example_tools import panel_of, results, run_calls
+from tests.example_tools import ask_calls, panel_of, results, run_calls
 
 TEXT = {"type": "string", "minLength": 1}
 GUESTS = {"type": "integer", "default": 2, "minimum": 1}
@@ -201,7 +201,6 @@ def test_a_tool_may_ask_ten_times_and_not_more() -> None:
 
     @tool(resume=resume)
     def ask() -> str:
-        """Ask."""
         raise InputRequired({"more": InputRequest("More?")}, 1)
 
     session = run_calls(ask, calls=[("ask", {})])
@@ -229,7 +228,6 @@ def test_a_question_that_cannot_be_shown_or_answered_fails_the_call(
 ) -> None:
     @tool(resume=resume)
     def ask() -> str:
-        """Ask."""
         raise InputRequired({"more": request_})
 
     assert reason in run_calls(ask, calls=[("ask", {})]).calls[0].error
@@ -310,7 +308,6 @@ def test_the_program_that_runs_calls_itself_answers_and_continues(restaurant: Re
 def losing(idempotent: bool, ran: list[int]) -> Session:
     @tool(idempotent=idempotent)
     def pay(amount: int) -> str:
-        """Pay."""
         ran.append(amount)
         raise OutcomeUnknown("the server stopped while the call ran")
 
@@ -349,8 +346,6 @@ def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends_and_not_re
     late, sent = list[contextvars.Context](), list[Any]()
 
     async def copy() -> str:
-        """Copy."""
-
         async def part(number: int) -> None:
             report_progress(f"part {number} of tok-9f8e7d6c5b4a3210")
 
@@ -362,8 +357,7 @@ def test_progress_is_shown_from_tasks_and_threads_until_the_call_ends_and_not_re
         thread.join()
         return "copied"
 
-    model = Scripted([("copy", {}), "Done."])
-    session = Session(Toolbox(copy), model, scheme="flat", approve="all").ask("Go.")
+    session = ask_calls(copy, calls=[("copy", {})])
     controller = PanelController(session, sent.append)
     controller.run_to_pause()
     says = [row.says for notice in sent for row in notice.rows.session if "part" in row.says]
@@ -389,9 +383,7 @@ def test_a_recorded_result_after_rounds_can_be_kept(restaurant: Restaurant) -> N
 
 
 @pytest.mark.parametrize("responded", [False, True])
-def test_a_round_that_may_have_gone_on_in_a_copy_is_not_answered_here(
-    restaurant: Restaurant, responded: bool
-) -> None:
+def test_a_round_of_a_copy_is_not_answered_here(restaurant: Restaurant, responded: bool) -> None:
     session = restaurant.asked()
     if responded:
         session.decide("call_1", "answer", result=ADA)

@@ -1,17 +1,73 @@
-"""A call costs the same, however many went before: counted in function calls, not in time."""
+"""What a call costs, counted in function calls, runs, bytes and syncs: it does not grow.
+
+Times are in the benchmarks.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_toolcall import Scripted, Session, Toolbox
+from jupyter_toolcall import Scripted, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Stopped
+from jupyter_toolcall.core.journal import Journal
 from jupyter_toolcall.jupyter.panel_controller import PanelController
+from jupyter_toolcall.storage.journal_file import open_journal
+from jupyter_toolcall.storage.notebook_files import MIME
+from jupyter_toolcall.storage.signatures import signer
+from tests.benchmarks.workload import RAN, Counting, graph, step, steps
+from tests.example_tools import ask_calls
+
+
+@pytest.fixture
+def files() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def journal(tmp_path: Path, files: Counting) -> Journal:
+    return open_journal(tmp_path / "journal.jsonl", signer(tmp_path), files).journal
+
+
+def test_what_an_edit_repeats_is_synced_by_the_dozen(journal: Journal, files: Counting) -> None:
+    session = graph(300, range(150, 161), journal)
+    files.syncs = 0
+    RAN.clear()
+    session.edit(session.calls[150], number=-7).run()
+    assert len(RAN) == 11
+    # One before each call that runs, and the others in few.
+    assert files.syncs < 11 + 4 * 150 // 32
+
+
+@pytest.mark.parametrize(
+    ("options", "syncs"), [({}, 100), ({"read_only": True}, 5), ({"idempotent": True}, 5)]
+)
+def test_a_call_is_synced_once_before_its_tool_runs_unless_it_may_run_twice_in_a_kilobyte(
+    tmp_path: Path, journal: Journal, files: Counting, options: dict[str, bool], syncs: int
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    calls = [("step", {"x": n}) for n in range(100)]
+    session = ask_calls(tool(step, **options), calls=calls, journal=journal)
+    files.syncs, before = 0, path.stat().st_size
+    session.run()
+    assert files.syncs in (syncs, syncs + 1)
+    assert (path.stat().st_size - before) / 100 <= 1_024
+
+
+def test_a_saved_notebook_grows_by_less_than_a_kilobyte_a_call() -> None:
+    few, many = (
+        len(json.dumps(steps(count).run()._repr_mimebundle_()[MIME])) for count in (50, 150)
+    )
+    assert (many - few) / 100 <= 1_024
+
+
+# -- a call costs the same, however many went before: counted in function calls -------------------
 
 
 class Count:
@@ -40,13 +96,10 @@ def work(function: Callable[[], object]) -> int:
 
 
 class Thing:
-    """An object."""
-
     def __init__(self, n: int = 0) -> None:
         self.n = n
 
     def next(self, by: int) -> Thing:
-        """Make the next one."""
         return Thing(self.n + by)
 
 
@@ -64,8 +117,7 @@ def session_of(count: int, scheme: str = "flat", together: bool = False) -> Sess
 
 
 @pytest.mark.parametrize(
-    ("scheme", "together"),
-    [("flat", False), ("select", False), ("current", False), ("flat", True)],
+    ("scheme", "together"), [("flat", False), ("select", False), ("current", False), ("flat", True)]
 )
 def test_a_call_costs_the_same_late_as_early_also_in_one_reply(scheme: str, together: bool) -> None:
     work(session_of(10, scheme, together).run)
@@ -81,7 +133,6 @@ def watched(length: int) -> int:
         """An object, whose calls 100 to 110 are counted; the others do not run."""
 
         def next(self, by: int) -> Counted:
-            """Make the next one."""
             if by == 98:
                 # Every update is sent: how many are put off depends on the clock.
                 drive.rate.interval = 0

@@ -130,9 +130,7 @@ def loaded(session: Session, tmp_path: Path, source: str = CELL, till: int = 0) 
     return Session.load(tmp_path / "s.jsonl", tools, Scripted(SCRIPT), approve="all")
 
 
-def test_in_another_kernel_what_was_edited_meanwhile_is_outdated(
-    kitchen: Kitchen, tmp_path: Path
-) -> None:
+def test_in_the_next_kernel_what_was_edited_is_outdated(kitchen: Kitchen, tmp_path: Path) -> None:
     _, session = kitchen
     edited = CELL.replace("return Fries(n)", "return Fries(n + 1)").replace("return 0", "return 1")
     late = loaded(session, tmp_path, edited)

@@ -49,19 +49,16 @@ SENT: list[Any] = []
 
 
 def send(value: Any) -> str:
-    """Send anything."""
     SENT.append(value)
     return "sent"
 
 
 def post(text: str, limit: int = 0) -> str:
-    """Send a text."""
     SENT.append((text, limit))
     return "sent"
 
 
 def file(note: Note, texts: list[str], table: dict[str, str]) -> str:
-    """Send a note."""
     SENT.append((note, texts, table))
     return "sent"
 
@@ -132,8 +129,7 @@ def test_a_long_input_is_cut_with_its_length(scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("api_token", "tiger-1234-lily"), ("text", "x" * 395 + "k9Qz7Lm2Xv8Rt4Wp")],
+    ("name", "text"), [("api_token", "tiger-1234-lily"), ("text", "x" * 395 + "k9Qz7Lm2Xv8Rt4Wp")]
 )
 def test_a_secret_in_an_input_is_used_and_never_shown(
     name: str, text: str, monkeypatch: pytest.MonkeyPatch
@@ -212,7 +208,6 @@ def test_the_value_is_validated_and_coerced_like_any_other() -> None:
 
 def test_a_tool_that_changes_its_argument_changes_no_input() -> None:
     def empty(value: Any) -> int:
-        """Empty a list."""
         value.clear()
         return len(value)
 
@@ -369,7 +364,6 @@ def test_the_export_calls_the_tool_with_the_variable_of_the_input(tmp_path: Any)
 
 
 def listed(count: int) -> list[int]:
-    """Return numbers."""
     return [count]
 
 
@@ -384,9 +378,7 @@ ANSWERS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("result", "value"), ANSWERS)
 @pytest.mark.parametrize("by_program", [True, False])
-def test_in_a_result_that_somebody_gives_a_name_stands_for_its_value(
-    result: Any, value: Any, by_program: bool
-) -> None:
+def test_in_given_results_names_stand_for_values(result: Any, value: Any, by_program: bool) -> None:
     inputs = {"text": STRAWBERRY, "day": date(2026, 3, 1), "numbers": [1, 2]}
     session = session_of(("send", {"value": 1}), "Done.", inputs=inputs, approve="none")
     if by_program:
@@ -407,10 +399,9 @@ def test_an_answer_is_checked_as_the_value_that_a_name_stands_for() -> None:
     ).tell("Go.")
     controller, notices = panel_of(session)
     digest = notices[0].rows.calls[0].approval_digest
+    answer = {"type": "answer", "call": "call_1", "approval_digest": digest}
     for name in ("str#1", "list#1"):
-        controller.receive(
-            {"type": "answer", "call": "call_1", "result": name, "approval_digest": digest}
-        )
+        controller.receive({**answer, "result": name})
         controller.apply_commands()
     assert [each.reason for each in notices if each.type == "refused"] == [
         "listed returns list[int]; result: give JSON, such as [1]"

@@ -60,13 +60,11 @@ def numbers(rows: int) -> pd.DataFrame:
 
 @tool(executor=True, read_only=True)
 def doubled(table: pd.DataFrame) -> pd.DataFrame:
-    """Double all numbers."""
     return table * 2
 
 
 @tool(executor=True, read_only=True)
 def total(table: pd.DataFrame) -> int:
-    """Add all numbers."""
     return int(table["n"].sum())
 
 
@@ -223,9 +221,7 @@ def lost(client: Client, folder: Path, *calls: Any) -> Session:
     return done
 
 
-def test_calls_that_take_a_lost_value_do_not_run_and_the_session_continues(
-    client: Client, tmp_path: Path
-) -> None:
+def test_calls_that_take_a_lost_value_do_not_run_others_do(client: Client, tmp_path: Path) -> None:
     table = {"table": "DataFrame#1"}
     again = ("numbers_once", {"path": str(tmp_path / "number")})
     calls = ("total_here", table), ("total", table), again, ("total", {"table": "DataFrame#2"})
@@ -403,9 +399,7 @@ def slow(client: Client, tmp_path: Path) -> Session:
     return done
 
 
-def test_an_interrupt_while_a_lost_value_is_computed_again_changes_nothing(
-    slow: Session, tmp_path: Path
-) -> None:
+def test_an_interrupted_second_computation_changes_nothing(slow: Session, tmp_path: Path) -> None:
     entries = len(slow.journal)
     with interrupting(tmp_path), pytest.raises(KeyboardInterrupt):
         slow.value("DataFrame#1")
@@ -414,9 +408,7 @@ def test_an_interrupt_while_a_lost_value_is_computed_again_changes_nothing(
         assert len(slow.value("DataFrame#1")) == ROWS
 
 
-def test_a_call_that_waits_for_a_lost_value_is_interrupted_and_the_session_continues(
-    slow: Session, tmp_path: Path
-) -> None:
+def test_a_call_that_waits_for_a_lost_value_is_interrupted(slow: Session, tmp_path: Path) -> None:
     asked = slow.ask("Add them.")
     with interrupting(tmp_path), pytest.raises(KeyboardInterrupt):
         asked.run()
@@ -442,9 +434,8 @@ def test_the_panel_says_that_recomputing_was_interrupted(slow: Session, tmp_path
 def test_in_a_new_kernel_a_replay_runs_read_only_calls(client: Client, tmp_path: Path) -> None:
     done = session(client, CHAIN)
     done.save(tmp_path / "s.jsonl")
-    loaded = Session.load(
-        tmp_path / "s.jsonl", Toolbox(*TOOLS), executor=DaskExecutor(client, stay=STAY)
-    )
+    executor = DaskExecutor(client, stay=STAY)
+    loaded = Session.load(tmp_path / "s.jsonl", Toolbox(*TOOLS), executor=executor)
     text = r"^the DataFrame that call_2 made is not in this kernel; session\.replay\(\)\.run\(\)"
     with pytest.raises(Absent, match=text):
         loaded.value("DataFrame#2")

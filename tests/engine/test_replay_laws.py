@@ -1,13 +1,13 @@
 """The laws of replay, held against random sessions: tools, schemes, policies, decisions, faults.
 
 A session is drawn as data (`Plan`), so that one plan can be played again and again; every
-tool counts its runs in a book that belongs to one play.
+tool notes its runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -46,22 +46,22 @@ class Thing:
 
     def grow(self, by: int) -> Thing:
         """Return a bigger one."""
-        BOOK.note("grow")
+        RAN.append("grow")
         return Thing([*self.parts, by])
 
     def spoil(self, by: int) -> None:
         """Change this one."""
-        BOOK.note("spoil")
+        RAN.append("spoil")
         self.parts.append(by)
 
     def same(self) -> Thing:
         """Return this one."""
-        BOOK.note("same")
+        RAN.append("same")
         return self
 
     def total(self) -> int:
         """Say how much it is."""
-        BOOK.note("total")
+        RAN.append("total")
         return sum(self.parts)
 
 
@@ -81,39 +81,30 @@ class Shelf:
 
     def put(self, thing: Thing) -> int:
         """Put a thing on the shelf; say how many there are."""
-        BOOK.note("put")
+        RAN.append("put")
         self.held.append(thing)
         return len(self.held)
 
     def take(self) -> Thing:
         """Take the thing that was put there last."""
-        BOOK.note("take")
+        RAN.append("take")
         return self.held.pop()
 
 
-@dataclass
-class Book:
-    """What ran, in its order."""
-
-    ran: list[str] = field(default_factory=list)
-
-    def note(self, name: str) -> None:
-        self.ran.append(name)
-
-
-BOOK = Book()
+RAN: list[str] = []
+"""What ran, in its order."""
 
 
 def mix(things: list[Thing], other: Thing | None = None) -> Thing:
     """Make one of many."""
-    BOOK.note("mix")
+    RAN.append("mix")
     more = other.parts if other else []
     return Thing([part for thing in things for part in thing.parts] + more)
 
 
 def hold(holder: Holder) -> list[Thing]:
     """Make two of the one that is held."""
-    BOOK.note("hold")
+    RAN.append("hold")
     holder.thing.parts.append(0)
     return [holder.thing, Thing([len(holder.note)])]
 
@@ -121,26 +112,25 @@ def hold(holder: Holder) -> list[Thing]:
 @tool(read_only=True)
 def look(thing: Thing) -> str:
     """Say what it is made of."""
-    BOOK.note("look")
+    RAN.append("look")
     thing.parts.clear()
     return "seen"
 
 
 def fail(x: int) -> int:
-    """Fail."""
-    BOOK.note("fail")
+    RAN.append("fail")
     raise ValueError(f"no {x}")
 
 
 def leave(x: int) -> int:
     """Leave."""
-    BOOK.note("leave")
+    RAN.append("leave")
     raise SystemExit(x)
 
 
 def stop(x: int) -> int:
     """Be interrupted."""
-    BOOK.note("stop")
+    RAN.append("stop")
     raise KeyboardInterrupt
 
 
@@ -156,7 +146,7 @@ def _ask_more(left: int, total: int) -> int:
 
 def go_on(state: Any, responses: Mapping[str, InputResponse], arguments: Mapping[str, Any]) -> int:
     """Add what the person said, and ask again."""
-    BOOK.note("ask")
+    RAN.append("ask")
     response = responses["more"]
     more = response.content["n"] if response.action == "accept" else 100
     return _ask_more(state["left"], state["total"] + more)
@@ -165,25 +155,25 @@ def go_on(state: Any, responses: Mapping[str, InputResponse], arguments: Mapping
 @tool(resume=go_on)
 def ask(x: int) -> int:
     """Ask the person so often."""
-    BOOK.note("ask")
+    RAN.append("ask")
     return _ask_more(x, 0)
 
 
 def lose(x: int) -> int:
     """Lose its outcome."""
-    BOOK.note("lose")
+    RAN.append("lose")
     raise OutcomeUnknown(f"{x} went away")
 
 
 def note(thing: Thing) -> Any:
     """Note down how much it is."""
-    BOOK.note("note")
+    RAN.append("note")
     return Changed("noted", {"noted": sum(thing.parts)})
 
 
 def recall(variables: Mapping[str, Any]) -> int:
     """Say what was noted down."""
-    BOOK.note("recall")
+    RAN.append("recall")
     return int(variables["noted"])
 
 
@@ -359,11 +349,11 @@ many = settings(
 def test_an_unchanged_replay_adds_no_entry_and_runs_nothing_from_any_place(plan: Plan) -> None:
     session = play(plan)
     entries = [entry.id for entry in session.journal.path(session.head)]
-    count, BOOK.ran[:] = len(session.journal), []
+    count, RAN[:] = len(session.journal), []
     for place in [None, *entries, *(call.id for call in session.calls)]:
         assert run(session.replay(place)).head == session.head
     assert len(session.journal) == count
-    assert BOOK.ran == []
+    assert RAN == []
 
 
 @given(plans)
@@ -405,11 +395,11 @@ def test_every_call_id_gets_exactly_one_result_in_call_order(plan: Plan) -> None
 @given(plans)
 @many
 def test_nothing_runs_that_was_not_approved_as_it_ran(plan: Plan) -> None:
-    BOOK.ran[:] = []
+    RAN.clear()
     session = play(plan)
     path = session.journal.path(session.head)
     started = [e.event.call_id for e in path if isinstance(e.event, Started)]
-    assert len(BOOK.ran) == sum(call_id in of_tools(session) for call_id in started)
+    assert len(RAN) == sum(call_id in of_tools(session) for call_id in started)
     approved: dict[str, Entry] = {}
     responses: dict[str, Entry] = {}
     for entry in path:
@@ -485,15 +475,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> ValueFolder:
 
 @given(plan=plans)
 @many
-def test_in_another_kernel_with_its_values_a_replay_adds_nothing_and_runs_nothing(
-    plan: Plan, store: ValueFolder
-) -> None:
+def test_with_its_values_a_replay_elsewhere_adds_nothing(plan: Plan, store: ValueFolder) -> None:
     session = play(plan, store)
     again = elsewhere(plan, session, store)
-    count, BOOK.ran[:] = len(again.journal), []
+    count, RAN[:] = len(again.journal), []
     assert run(again.replay()).head == session.head
     # What is read quickly is not stored: `look` may run again for the object that it changed.
-    assert (len(again.journal), {*BOOK.ran} - {"look"}) == (count, set())
+    assert (len(again.journal), {*RAN} - {"look"}) == (count, set())
     for name in session.objects:
         assert again[name].parts == session[name].parts
 
@@ -502,14 +490,12 @@ def test_in_another_kernel_with_its_values_a_replay_adds_nothing_and_runs_nothin
 @many
 def test_in_another_kernel_without_values_nothing_runs_twice_on_one_word(plan: Plan) -> None:
     again = elsewhere(plan, play(plan), None)
-    count, BOOK.ran[:] = len(again.journal), []
+    count, RAN[:] = len(again.journal), []
     run(again.replay())
-    assert all(start.approval_digest for start in starts(again, count)), (
-        "each is approved by the policy"
-    )
+    assert all(start.approval_digest for start in starts(again, count)), "by the policy"
     # What ran once more on a recorded word is what the policy of today lets run.
-    allowed = {"look"} if plan.approve in ("ask", "read-only", "none") else {*BOOK.ran}
-    assert {*BOOK.ran} <= allowed
+    allowed = {"look"} if plan.approve in ("ask", "read-only", "none") else {*RAN}
+    assert {*RAN} <= allowed
 
 
 @given(plan=plans.map(without_gifts))
@@ -521,27 +507,25 @@ def test_the_record_of_another_machine_allows_nothing(plan: Plan, store: ValueFo
     for name in theirs.objects[1:]:
         with pytest.raises(Absent):
             theirs[name]
-    count, BOOK.ran[:] = len(theirs.journal), []
+    count, RAN[:] = len(theirs.journal), []
     run(theirs.replay())
-    assert all(start.approval_digest for start in starts(theirs, count)), (
-        "each is approved by the policy"
-    )
-    assert plan.approve == "all" or {*BOOK.ran} <= {"look"}
-    assert plan.approve != "none" or BOOK.ran == []
+    assert all(start.approval_digest for start in starts(theirs, count)), "by the policy"
+    assert plan.approve == "all" or {*RAN} <= {"look"}
+    assert plan.approve != "none" or RAN == []
 
 
 @given(plans)
 @many
 def test_a_fresh_replay_runs_everything_once_and_equal_results_add_nothing(plan: Plan) -> None:
-    BOOK.ran[:] = []
+    RAN.clear()
     session = play(plan)
     # Nobody is asked again, and what has no known outcome does not run again.
     kept = {"ask", "lose"}
-    ran, count = sorted(name for name in BOOK.ran if name not in kept), len(session.journal)
-    BOOK.ran[:] = []
+    ran, count = sorted(name for name in RAN if name not in kept), len(session.journal)
+    RAN.clear()
     again = run(session.replay(fresh=True))
     assert (again.head, len(again.journal)) == (session.head, count)
-    assert sorted(name for name in BOOK.ran if name not in kept) == ran
+    assert sorted(name for name in RAN if name not in kept) == ran
     assert not again.journal.path(again.head)[1:] or again.came_out().same
 
 

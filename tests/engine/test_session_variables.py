@@ -10,9 +10,8 @@ import pytest
 from jupyter_toolcall import Scripted, Session, Tool, Toolbox
 from jupyter_toolcall.core.errors import CallError, DefinitionError, UsageError
 from jupyter_toolcall.tools.tool import Changed
-from jupyter_toolcall.view.contract_rows import CallRow, SessionRow
-from jupyter_toolcall.view.view_rows import ViewRows
-from tests.example_tools import run_calls
+from jupyter_toolcall.view.view_rows import all_rows
+from tests.example_tools import ask_calls, run_calls
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 RAN: list[str] = []
@@ -54,30 +53,22 @@ BOX = (
 )
 
 
-def opened(*script: Any, approve: str = "all") -> Session:
-    return Session(Toolbox(*BOX), Scripted(script), scheme="flat", approve=approve)
-
-
-def panel(session: Session) -> tuple[CallRow, ...]:
-    return ViewRows().whole(session.cursor, SessionRow()).calls
-
-
 def results(session: Session) -> list[Any]:
     return [call.result for call in session.calls]
 
 
 def test_a_variable_is_as_the_toolbox_gives_it_until_a_call_sets_it() -> None:
-    session = opened(
-        ("greet", {"text": "hi"}), ("speak", {"text": "fr"}), ("greet", {"text": "hi"})
-    ).tell("go")
+    hi = ("greet", {"text": "hi"})
+    session = run_calls(*BOX, calls=[hi, ("speak", {"text": "fr"}), hi])
     assert results(session) == ["en: hi", {"ok": True}, "fr: hi"]
     assert dict(session.state.variables) == {"language": "fr"}
 
 
 def test_what_runs_is_filled_in_by_variables_and_is_seen_before_it_is_approved() -> None:
-    session = opened(("speak", {"text": "fr"}), ("label", {"text": "a"}), approve="none").tell("go")
+    calls = [("speak", {"text": "fr"}), ("label", {"text": "a"})]
+    session = run_calls(*BOX, calls=calls, approve="none")
     session.decide(session.pending[0]).run()
-    (row,) = [row for row in panel(session) if row.tool == "label"]
+    (row,) = [row for row in all_rows(session.cursor, "").calls if row.tool == "label"]
     assert (row.arguments, row.asked) == ({"text": "a (fr)"}, {"text": "a"})
     session.decide(session.pending[0]).run()
     assert session.calls[1].arguments == {"text": "a (fr)"}
@@ -97,8 +88,8 @@ def test_two_tools_that_give_a_variable_two_values_are_refused() -> None:
 def test_a_variable_that_is_too_long_to_be_kept_is_not_set_and_that_is_told(by_hand: bool) -> None:
     long = Changed("ok", {"language": "x" * 1_100_000})
     made = Tool("make", parameters=TEXT, function=lambda text: long)
-    script = Scripted([("make", {"text": "a"}), ("greet", {"text": "hi"}), "done"])
-    session = Session(Toolbox(*BOX, made), script, scheme="flat", approve="all").ask("go").step()
+    calls = [("make", {"text": "a"}), ("greet", {"text": "hi"})]
+    session = ask_calls(*BOX, made, calls=calls).step()
     said = "language: longer than 1,000,000 characters, so not set"
     if by_hand:
         with pytest.raises(CallError, match=said):

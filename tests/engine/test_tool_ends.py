@@ -22,7 +22,7 @@ from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.jupyter.subcommands import carry_out
 from jupyter_toolcall.rules.approval_policy import Verdict
 from jupyter_toolcall.view.previews import preview
-from tests.example_tools import prints_of, run_calls
+from tests.example_tools import ask_calls, interrupted, prints_of, run_calls
 
 RAN: list[str] = []
 
@@ -213,9 +213,7 @@ def test_whatever_attribute_of_a_result_raises_the_call_succeeds_and_is_shown(
 
 @pytest.mark.parametrize("raises", [SystemExit, KeyboardInterrupt])
 @pytest.mark.parametrize("base", [object, list, tuple, str, int])
-def test_a_hostile_value_that_a_tool_names_is_no_hindrance_to_it(
-    base: type, raises: type[BaseException]
-) -> None:
+def test_a_tool_may_name_a_hostile_value(base: type, raises: type[BaseException]) -> None:
     for name in ("__class__", "__repr__", "__iter__", "__len__", "__getattribute__"):
         held = hostile(base, name, raises)
 
@@ -290,10 +288,8 @@ def test_an_async_tool_that_blocks_is_interrupted_and_the_next_one_runs() -> Non
         released.wait(60)
         return "late"
 
-    model = Scripted([("block", {}), ("go_on", {}), "Done."])
-    session = Session(Toolbox(block, go_on), model, scheme="flat", approve="all").ask("Go.")
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    session = ask_calls(block, go_on, calls=[("block", {}), ("go_on", {})])
+    interrupted(session)
     session.run()
     released.set()
     assert [call.status for call in session.calls] == ["interrupted", "succeeded"]
@@ -325,15 +321,14 @@ def send() -> str:
     return "sent"
 
 
-def interrupted(tool: Any, disk: Lines) -> Session:
+SEND: Any = ("send", {})
+
+
+def interrupted_writing(tool: Any, disk: Lines) -> Session:
     """Return a session that was interrupted as a line was written, and then went on."""
-    journal = Journal(disk)
-    model = Scripted([(tool.__name__, {}), "Done."])
-    session = Session(Toolbox(tool), model, scheme="flat", approve="all", journal=journal)
-    session.ask("Go.")
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
-    assert [entry.id for entry in journal] == disk.ids()
+    session = ask_calls(tool, calls=[(tool.__name__, {})], journal=Journal(disk))
+    interrupted(session)
+    assert [entry.id for entry in session.journal] == disk.ids()
     assert session.head == disk.ids()[-1]
     while session.text != "Done." and not session.pending:
         session.run()
@@ -343,10 +338,8 @@ def interrupted(tool: Any, disk: Lines) -> Session:
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("word", ["started", "finished", "replied"])
-def test_however_often_the_writing_of_an_entry_is_interrupted_memory_is_what_is_on_disk(
-    word: str, times: int
-) -> None:
-    session = interrupted(send, Lines(word, times))
+def test_memory_is_what_is_on_disk_however_often_it_is_interrupted(word: str, times: int) -> None:
+    session = interrupted_writing(send, Lines(word, times))
     # What was interrupted before it began does not begin.
     begins = word != "started"
     assert session.calls[0].status == ("succeeded" if begins else "interrupted")
@@ -356,9 +349,7 @@ def test_however_often_the_writing_of_an_entry_is_interrupted_memory_is_what_is_
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_an_interrupt_while_an_approval_is_written_leaves_it_written(times: int) -> None:
     disk = Lines("decided", times)
-    model = Scripted([("send", {}), "Done."])
-    session = Session(Toolbox(send), model, scheme="flat", approve="none", journal=Journal(disk))
-    session.tell("Go.")
+    session = run_calls(send, calls=[SEND], approve="none", journal=Journal(disk))
     with pytest.raises(KeyboardInterrupt):
         session.decide(session.pending[0].id)
     assert session.head == disk.ids()[-1]
@@ -372,23 +363,8 @@ def test_a_tool_that_sets_a_handler_of_its_own_is_recorded_all_the_same() -> Non
         return "set"
 
     before = signal.getsignal(signal.SIGINT)
-    assert interrupted(set_handler, Lines("finished")).calls[0].status == "succeeded"
+    assert interrupted_writing(set_handler, Lines("finished")).calls[0].status == "succeeded"
     assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_memory_is_what_is_on_disk_in_a_session_that_a_tool_runs_too() -> None:
-    inner: list[Session] = []
-    disk = Lines("finished")
-
-    def outside() -> str:
-        box, model, journal = Toolbox(send), Scripted([("send", {}), "Done."]), Journal(disk)
-        inner.append(Session(box, model, scheme="flat", approve="all", journal=journal))
-        return inner[0].tell("Go.").text
-
-    with pytest.raises(KeyboardInterrupt):
-        after(outside)
-    assert [entry.id for entry in inner[0].journal] == disk.ids()
-    assert [call.status for call in inner[0].calls] == ["succeeded"]
 
 
 def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
@@ -408,14 +384,8 @@ def test_an_interrupt_is_raised_in_the_main_thread_alone() -> None:
         return "approve", ""
 
     with pytest.raises(KeyboardInterrupt):
-        asking(policy).run()
+        run_calls(send, calls=[SEND], approve=policy)
     assert [type(result) for result in seen] == [str]
-
-
-def asking(policy: Any) -> Session:
-    """Return a session in which a policy is about to be asked."""
-    model = Scripted([("send", {}), "Done."])
-    return Session(Toolbox(send), model, scheme="flat", approve=policy).ask("Go.")
 
 
 def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
@@ -429,7 +399,7 @@ def test_what_hangs_where_an_interrupt_waits_is_ended_by_another_one() -> None:
         return "approve", ""
 
     with pytest.raises(KeyboardInterrupt):
-        asking(policy).run()
+        run_calls(send, calls=[SEND], approve=policy)
     assert time.monotonic() - began < 30
     assert RAN == []
 
@@ -452,8 +422,7 @@ def test_an_interrupt_while_a_result_is_kept_costs_that_alone(tmp_path: Path) ->
     box, model, path = Toolbox(make), Scripted([("make", {}), "Done."]), tmp_path / "session.jsonl"
     Session(box, model, scheme="flat").ask("Go.").save(path)
     session = Session.load(path, box, model, approve="all")
-    with pytest.raises(KeyboardInterrupt):
-        session.run()
+    interrupted(session)
     assert [call.status for call in session.calls] == ["succeeded"]
     assert type(session["Slow#1"]) is Slow
 

@@ -46,7 +46,6 @@ class Told:
 
 
 def login(password: str) -> str:
-    """Log in."""
     if not password:
         raise ValueError("no password")
     return f"in with {password}"

@@ -1,9 +1,13 @@
-"""One question beside the session's own work: `transform` and `query`."""
+"""One question beside the session's own work: `transform` and `query`, and their laws."""
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +18,8 @@ from jupyter_toolcall import Scripted, Session, Toolbox
 from jupyter_toolcall.core.digests import readable_json
 from jupyter_toolcall.core.errors import CallError, ModelError, NotYourTurn, Unfinished, UsageError
 from jupyter_toolcall.core.journal import Journal
-from jupyter_toolcall.schemes.messages import Assistant, Reply, Request, Results, User
+from jupyter_toolcall.core.state import AskPerson
+from jupyter_toolcall.schemes.messages import Reply, Request, Results, User
 from jupyter_toolcall.view.view_rows import all_rows
 from tests.example_tools import RAN, Book, burn, count, cut, last_question
 
@@ -98,9 +103,7 @@ DATA = st.recursive(
 
 
 @given(DATA, st.booleans())
-def test_plain_data_is_transformed_and_asked_about_and_is_an_answer_in_words(
-    value: Any, is_reminded: bool
-) -> None:
+def test_plain_data_is_transformed_asked_about_and_an_answer(value: Any, is_reminded: bool) -> None:
     session = at_work(("save", {"result": value}))
     assert session.transform(value, "Leave {it}.") == value
     assert readable_json(value) in said_last(session)
@@ -116,7 +119,6 @@ class Page:
     title: str
 
     def shout(self) -> str:
-        """Return the title, loudly."""
         return self.title.upper()
 
 
@@ -165,9 +167,7 @@ def test_a_tool_of_ones_own_that_is_named_save_is_in_the_way() -> None:
         ([("save", {"result": "Shelf#1"}), CUT, SAVE], "Shelf#1 is a Shelf"),
     ],
 )
-def test_a_tool_that_raises_and_another_type_are_told_and_never_the_result(
-    script: list[Any], error: str
-) -> None:
+def test_a_failure_and_another_type_are_never_the_result(script: list[Any], error: str) -> None:
     session = at_work(*script, inputs={"book": Book("Dune"), "shelf": Shelf()})
     assert session.transform("Book#1", "Burn it.") == Book("Dune", 9)
     calls = last_question(session).calls
@@ -248,9 +248,7 @@ def test_where_a_call_waits_it_is_named_and_the_session_goes_on_from_there() -> 
 
 
 @pytest.mark.parametrize("error", [ModelError("no network"), None])
-def test_where_the_model_does_not_answer_running_again_goes_on_with_the_question(
-    error: ModelError | None,
-) -> None:
+def test_a_question_without_an_answer_goes_on_at_the_next_run(error: ModelError | None) -> None:
     def model(request: Request) -> Reply | None:
         if error is not None:
             raise error
@@ -270,10 +268,8 @@ def test_tools_are_sent_with_a_question_and_each_call_is_answered_as_in_any_prom
     session.transform("Book#1", "Make it short.")
     request = last_question(session).cursor.request
     assert {"cut", "count", "burn", "save"} <= {tool.name for tool in request.tools}
-    asked = [call.id for m in request.messages if isinstance(m, Assistant) for call in m.calls]
     answered = [r.call_id for m in request.messages if isinstance(m, Results) for r in m.results]
-    assert asked == answered
-    assert len(asked) == 4
+    assert answered == ["call_1_1", "call_1_2", "call_1_3", "call_2"]
 
 
 @pytest.mark.parametrize(
@@ -289,3 +285,103 @@ def test_every_scheme_has_both(options: dict[str, Any], first: list[Any]) -> Non
     session = at_work(*first, by_name, SAVE, ("save", {"result": 9}), **options)
     assert session.transform("Book#1", "Make it short.") == Book("Dune", 9)
     assert session.query(Book("Dune", 9), "How many pages?", int) == 9
+
+
+# -- the laws: the conversation is the same without questions -------------------------------------
+
+REPLIES: dict[str, Any] = {name: (name, {"book": "$Book"}) for name in ("count", "burn")}
+REPLIES |= {"cut": CUT, "done": "done"}
+QUESTIONS: dict[str, list[Any]] = {
+    "Shorten it.": [CUT, SAVE],
+    "How long?": [REPLIES["count"], ("save", {"result": 9})],
+    "Nothing?": ["no", "no"],
+}
+OPTIONS: dict[str, Any] = {"approve": "all", "inputs": {"book": Book("Dune")}}
+Plan = Sequence[tuple[str, list[str]]]
+"""The model's replies, and the questions that are asked before each."""
+PLANS = st.lists(
+    st.tuples(st.sampled_from([*REPLIES]), st.lists(st.sampled_from([*QUESTIONS]), max_size=2)),
+    min_size=1,
+    max_size=6,
+)
+
+
+def ask(session: Session, question: str) -> None:
+    if question == "Shorten it.":
+        assert session.transform("Book#1", question) == Book("Dune", 9)
+        return
+    with suppress(Unfinished):
+        assert session.query("Book#1", question, int) == 9
+        assert question == "How long?"
+
+
+def held(plan: Plan, with_questions: bool, **options: Any) -> Session:
+    """Return the session of a plan, to its end. Its model has one script for all that is asked."""
+    script, plan = list[Any](), (*plan, ("done", []))
+    for reply, questions in plan:
+        script += [item for question in questions for item in QUESTIONS[question]] * with_questions
+        script.append(REPLIES[reply])
+    model = Scripted(script)
+    session = Session(BOX, lambda request: model(request), scheme="flat", **OPTIONS, **options)
+    for _, questions in plan:
+        if isinstance(session.cursor.next_step, AskPerson):
+            session.ask("Go on.")
+        for question in questions * with_questions:
+            before = session.head, session.branch
+            ask(session, question)
+            assert (session.head, session.branch) == before
+        session.step()
+        if session.state.open:
+            session.step()
+    return session
+
+
+@given(PLANS, st.booleans())
+def test_a_conversation_is_the_same_with_and_without_questions(plan: Plan, native: bool) -> None:
+    plain, session = (held(plan, asks, native=native) for asks in (False, True))
+    # An id is a digest of all events up to an entry, so the states and the requests are the same.
+    assert session.head == plain.head
+    assert session.cursor.request == plain.cursor.request
+    entries, more = len(session.journal), len(session.journal) - len(plain.journal)
+    RAN.clear()
+    for head in session.branches:
+        assert session.fork(head).replay().run().head == head
+    assert (len(session.journal), RAN) == (entries, [])
+    for call in plain.calls:
+        if call.object:
+            heads, ran = list[str](), list[list[str]]()
+            for one in (plain, session):
+                RAN.clear()
+                heads.append(one.edit(call.id, pages=20 + call.step).run().head)
+                ran.append([*RAN])
+            assert heads[0] == heads[1]
+            assert ran[0] == ran[1]
+            assert len(session.journal) - len(plain.journal) == more
+
+
+def test_after_a_kill_in_a_question_the_session_continues(tmp_path: Path) -> None:
+    """The file ends after any of its lines, as after a kill."""
+    path, plan = tmp_path / "a.jsonl", [("count", list[str]())]
+    expected = held(plan, False).ask("Go on.").head
+    session = held(plan, False, journal=path)
+    model = Scripted([REPLIES["count"], "done", *QUESTIONS["Shorten it."]])
+    session.cursor.context.model = model
+    asked_at = session.head
+    ask(session, "Shorten it.")
+    lines = path.read_text().splitlines(keepends=True)
+    first = next(n for n, line in enumerate(lines) if '"question":1' in line)
+    is_over = []
+    for end in range(first, len(lines) + 1):
+        del session
+        gc.collect()
+        path.write_text("".join(lines[:end]))
+        RAN.clear()
+        session = Session.load(path, BOX, model, **OPTIONS).run()
+        is_over.append(session.head == asked_at)
+        if not is_over[-1]:
+            # A call of the old journal would keep that in memory.
+            [session.decide(call) for call in session.pending]
+            assert session.run().outputs == {"result": Book("Dune", 9)}
+            assert RAN in ([], ["cut"])
+        assert session.ask("Go on.").head == expected
+    assert (is_over[0], is_over[-1], all(is_over)) == (True, True, False)

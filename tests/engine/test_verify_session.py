@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_toolcall import Rule, Scripted, Session, Toolbox, tool
+from jupyter_toolcall import Rule, Session, Toolbox, tool
 from jupyter_toolcall.core.errors import Unfinished, UsageError
 from jupyter_toolcall.jupyter.cells import Cells
 from jupyter_toolcall.jupyter.input_line import split
@@ -32,7 +32,6 @@ class Scales:
         self.times = 0
 
     def weigh(self, dough: Dough) -> int:
-        """Weigh dough."""
         self.times += 1
         return dough.grams + self.times
 
@@ -56,7 +55,6 @@ class Bakery:
             return Dough(dough.grams + self.today)
 
         def look(dough: Dough) -> str:
-            """Look."""
             self.ran.append("look")
             return "fine"
 
@@ -74,9 +72,7 @@ def cells_of(session: Session) -> Cells:
     return cells
 
 
-def test_a_session_that_comes_out_the_same_is_verified_and_nothing_is_added(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_same_outcome_is_verified_and_adds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     bakery = Bakery()
     session = bakery.session()
     entries, bakery.ran = len(session.journal), []
@@ -121,25 +117,21 @@ def test_which_rule_let_a_call_run_is_no_divergence(tmp_path: Path) -> None:
     assert loaded.verify(), str(loaded.verify())
 
 
-def test_a_number_that_became_a_boolean_or_a_float_is_a_divergence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_number_that_became_another_type_is_a_divergence(monkeypatch: pytest.MonkeyPatch) -> None:
     @tool(read_only=True)
     def count() -> Any:
         """Count."""
         return json.loads(os.environ["COUNT"])
 
     monkeypatch.setenv("COUNT", "1")
-    session = Session(Toolbox(count), Scripted([("count", {}), "Done."]), scheme="flat")
-    assert session.tell("Count.").run().verify()
+    session = run_calls(count, calls=[("count", {})])
+    assert session.verify()
     for now in ("true", "1.0"):
         monkeypatch.setenv("COUNT", now)
         assert f"data was 1, and is {json.loads(now)}" in str(session.verify())
 
 
-def test_what_came_out_otherwise_is_told_by_type_with_what_follows_from_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_differs_is_told_by_type_with_what_follows(capsys: pytest.CaptureFixture[str]) -> None:
     bakery = Bakery()
     session = bakery.session()
     bakery.today = 5

@@ -21,22 +21,7 @@ from jupyter_toolcall.schemes.scheme import Flat, Scheme, sent_data
 from jupyter_toolcall.tools.invoke import MEMBERS, error_text
 from jupyter_toolcall.tools.plain_data import plain_data
 from jupyter_toolcall.tools.value_text import content_text
-
-
-def sent_request(value: Any = None, **options: Any) -> Any:
-    """Return the last request of a session whose tool returned a value."""
-    sent: list[Any] = []
-
-    def result() -> object:
-        return value
-
-    def model(request: Any) -> Any:
-        sent.append(request)
-        return scripted(request)
-
-    scripted = Scripted([("result", {}), "Done."])
-    Session(Toolbox(result), model, scheme="flat", approve="all", **options).tell("Go.")
-    return sent[-1]
+from tests.example_tools import run_calls
 
 
 def errors(leaves: st.SearchStrategy[Exception]) -> st.SearchStrategy[Exception]:
@@ -154,9 +139,9 @@ def test_a_result_above_the_limit_is_read_in_parts(value: Any, limit: int, schem
 @settings(max_examples=30)
 @given(st.text(max_size=900), st.integers(1, 900))
 def test_a_text_that_is_an_input_is_sent_whole_up_to_the_limit(text: str, limit: int) -> None:
-    sent = sent_request(inputs={"letter": text}, max_result=limit).system
+    session = run_calls(calls=[], inputs={"letter": text}, max_result=limit)
     cut = f"{readable_json(text[:limit])}…"
-    assert (cut if len(text) > limit else readable_json(text)) in sent
+    assert (cut if len(text) > limit else readable_json(text)) in session.requests[0].request.system
 
 
 @pytest.mark.parametrize(("stop", "why"), [("refused", "content filter"), ("end", "stopped")])

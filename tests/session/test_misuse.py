@@ -15,12 +15,7 @@ from typing import Any
 import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Tool, Toolbox, tool
-from jupyter_toolcall.core.errors import (
-    DefinitionError,
-    NotYourTurn,
-    ToolcallError,
-    UsageError,
-)
+from jupyter_toolcall.core.errors import DefinitionError, NotYourTurn, ToolcallError, UsageError
 from jupyter_toolcall.engine.cursor import SessionHooks, ignore
 from jupyter_toolcall.jupyter.input_line import ask_by_input
 from jupyter_toolcall.jupyter.panel_controller import PanelController
@@ -28,30 +23,30 @@ from jupyter_toolcall.models import Reply, Request
 from jupyter_toolcall.schemes.messages import Model
 from jupyter_toolcall.session.sessions_together import SessionsTogether
 
-
-@pytest.fixture
-def paid() -> list[int]:
-    """The amounts that were paid."""
-    return []
+PAID: list[int] = []
+"""The amounts that were paid."""
 
 
-@pytest.fixture
-def box(paid: list[int]) -> Toolbox:
-    def pay(amount: int) -> str:
-        """Pay."""
-        paid.append(amount)
-        return f"paid {amount}"
+@pytest.fixture(autouse=True)
+def _nothing_paid() -> None:
+    PAID.clear()
 
-    return Toolbox(pay)
+
+def pay(amount: int) -> str:
+    PAID.append(amount)
+    return f"paid {amount}"
+
+
+BOX = Toolbox(pay)
 
 
 def script(*amounts: int) -> Model:
     return Scripted([*(("pay", {"amount": amount}) for amount in amounts), "Done."])
 
 
-def waiting(box: Toolbox, *amounts: int, **options: Any) -> Session:
+def waiting(*amounts: int, **options: Any) -> Session:
     """Return a session whose first payment waits."""
-    return Session(box, script(*amounts or (5,)), scheme="flat", **options).tell("Pay.")
+    return Session(BOX, script(*amounts or (5,)), scheme="flat", **options).tell("Pay.")
 
 
 @pytest.mark.parametrize(
@@ -66,56 +61,50 @@ def waiting(box: Toolbox, *amounts: int, **options: Any) -> Session:
         ("answer", {"arguments": {"amount": 1}, "result": "paid"}),
     ],
 )
-def test_a_decision_refuses_what_it_does_not_take(
-    box: Toolbox, paid: list[int], decision: Any, given: dict[str, Any]
-) -> None:
-    session = waiting(box)
+def test_a_decision_refuses_what_it_does_not_take(decision: Any, given: dict[str, Any]) -> None:
+    session = waiting()
     with pytest.raises(UsageError, match=f"^'{decision}' takes no "):
         session.decide(session.pending[0], decision, **given)
     session.run()
     done = session.decide(session.pending[0], "answer", result="paid by hand").run()
     with pytest.raises(UsageError, match=f"^'{decision}' takes no "):
         done.decide_anew(done.calls[0], decision, **given)
-    assert paid == []
+    assert PAID == []
 
 
 @pytest.mark.parametrize(
     "line", ["abort", "amount=5", "are you sure?", "no", "never", "not now", "exit", "remove it"]
 )
 def test_only_a_choice_or_its_letter_decides_on_the_input_line(
-    box: Toolbox, paid: list[int], line: str, capsys: pytest.CaptureFixture[str]
+    line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = waiting(box)
+    session = waiting()
     ask_by_input(session, session.pending[0], lambda question: line)
     assert [call.status for call in session.run().calls] == ["proposed"]
-    assert (paid, capsys.readouterr().out) == ([], "please answer a, e, n, r or s\n")
+    assert (PAID, capsys.readouterr().out) == ([], "please answer a, e, n, r or s\n")
     ask_by_input(session, session.pending[0], lambda question: "approve")
     assert session.run().calls[0].result == "paid 5"
 
 
 @pytest.mark.parametrize("forks", [False, True])
-def test_two_sessions_of_one_journal_start_an_approved_call_once(
-    box: Toolbox, paid: list[int], tmp_path: Path, forks: bool
-) -> None:
+def test_two_sessions_of_a_journal_start_an_approved_call_once(tmp_path: Path, forks: bool) -> None:
     path = tmp_path / "a.jsonl"
-    first = waiting(box, journal=None if forks else path)
-    one, other = (first.fork() if forks else Session.load(path, box, script(5)) for _ in range(2))
+    first = waiting(journal=None if forks else path)
+    one, other = (first.fork() if forks else Session.load(path, BOX, script(5)) for _ in range(2))
     one.decide(one.pending[0], "approve").run()
     with pytest.raises(NotYourTurn, match="in another session of this journal, and ran: check out"):
         other.decide(other.pending[0], "approve")
-    assert (paid, len(first.journal)) == ([5], len(other.journal))
+    assert (PAID, len(first.journal)) == ([5], len(other.journal))
     assert other.checkout(other.branches[-1]).calls[0].result == "paid 5"
 
 
 @pytest.mark.parametrize("forks", [False, True])
-def test_threads_start_a_call_once_by_one_approval(
-    box: Toolbox, paid: list[int], forks: bool
-) -> None:
+def test_threads_start_an_approved_call_once(forks: bool) -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         for number in range(1, 21):
-            session = waiting(box)
+            session = waiting()
             session.decide(session.pending[0], "approve")
             barrier = threading.Barrier(2)
             sessions = session, session.fork() if forks else session
@@ -129,27 +118,25 @@ def test_threads_start_a_call_once_by_one_approval(
                 thread.start()
             for thread in threads:
                 thread.join()
-            assert len(paid) == number
+            assert len(PAID) == number
     finally:
         sys.setswitchinterval(interval)
 
 
-def test_the_record_of_another_sessions_call_decides_on_nothing(
-    box: Toolbox, paid: list[int]
-) -> None:
-    session, other = waiting(box, 5), waiting(box, 9999)
+def test_the_record_of_another_session_decides_on_nothing() -> None:
+    session, other = waiting(5), waiting(9999)
     for decide in (session.decide, lambda call: session.approve_all([call])):
         with pytest.raises(NotYourTurn, match="another session"):
             decide(other.pending[0])
-    assert (paid, [call.status for call in session.calls]) == ([], ["proposed"])
+    assert (PAID, [call.status for call in session.calls]) == ([], ["proposed"])
 
 
-def test_all_waiting_calls_are_approved_as_they_are_listed(box: Toolbox, paid: list[int]) -> None:
+def test_all_waiting_calls_are_approved_as_they_are_listed() -> None:
     calls = [("pay", {"amount": amount}) for amount in (1, 2)]
-    session = Session(box, Scripted([calls, "Done."]), scheme="flat").tell("Pay.")
+    session = Session(BOX, Scripted([calls, "Done."]), scheme="flat").tell("Pay.")
     assert len({*session.pending}) == 2
     session.approve_all(session.pending).run()
-    assert paid == [1, 2]
+    assert PAID == [1, 2]
 
 
 MARKS: list[tuple[dict[str, Any], str]] = [
@@ -164,9 +151,7 @@ MARKS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("marks", "message"), MARKS)
-def test_marks_that_cannot_hold_are_refused_by_a_tool_and_its_decorator(
-    marks: dict[str, Any], message: str
-) -> None:
+def test_a_tool_and_its_decorator_refuse_wrong_marks(marks: dict[str, Any], message: str) -> None:
     with pytest.raises(DefinitionError, match=f"@tool: .*{message}"):
         tool(**marks)(print)
     with pytest.raises(DefinitionError, match=f"'p': .*{message}"):
@@ -178,54 +163,49 @@ class Plan:
     city: str
 
 
-def test_a_loaded_session_keeps_the_limits_and_the_types_that_it_is_given(
-    box: Toolbox, paid: list[int], tmp_path: Path
-) -> None:
+def test_a_loaded_session_keeps_the_limits_and_the_types_that_it_is_given(tmp_path: Path) -> None:
     path, outputs = tmp_path / "a.jsonl", {"plans": list[Plan]}
     limits: dict[str, Any] = {"approve": "all", "breaks": "pay"}
     model = Scripted([("pay", {"amount": 1}), ("save", {"plans": [{"city": "Bonn"}]})])
-    Session(box, model, scheme="flat", outputs=outputs, journal=path, **limits).tell("Pay.")
-    loaded = Session.load(path, box, model, outputs=outputs, **limits).run()
-    assert (paid, [call.status for call in loaded.calls]) == ([], ["proposed"])
+    Session(BOX, model, scheme="flat", outputs=outputs, journal=path, **limits).tell("Pay.")
+    loaded = Session.load(path, BOX, model, outputs=outputs, **limits).run()
+    assert (PAID, [call.status for call in loaded.calls]) == ([], ["proposed"])
     assert loaded.decide(loaded.pending[0]).run().outputs == {"plans": [Plan("Bonn")]}
     with pytest.raises(UsageError, match=r"has the output 'plans' as list\[Plan\], not as str"):
-        Session.load(path, box, model, outputs={"plans": str})
+        Session.load(path, BOX, model, outputs={"plans": str})
     with pytest.raises(UsageError, match=r"break pya: .* Did you mean pay"):
-        Session.load(path, box, model, breaks="pya")
+        Session.load(path, BOX, model, breaks="pya")
     with pytest.raises(UsageError, match="'other' among plans"):
-        Session.load(path, box, model, outputs={"other": str})
+        Session.load(path, BOX, model, outputs={"other": str})
     with pytest.raises(UsageError, match="outputs: 5 is no dict by names"):
-        Session.load(path, box, model, outputs=5)  # type: ignore[arg-type]
+        Session.load(path, BOX, model, outputs=5)  # type: ignore[arg-type]
 
 
-def test_a_substitute_stays_in_a_toolbox_that_gets_more_types(
-    box: Toolbox, paid: list[int]
-) -> None:
+def test_a_substitute_stays_in_a_toolbox_with_more_types() -> None:
     def pay(amount: int) -> str:
-        """Pay nothing."""
         return "nothing"
 
-    substitute = box.with_tools({"pay": Toolbox(pay)["pay"]})
+    substitute = BOX.with_tools({"pay": Toolbox(pay)["pay"]})
     for inputs in ({}, {"plan": Path()}, {"plan": Plan("Bonn")}, {"lock": threading.Event()}):
         session = Session(substitute, script(5), scheme="flat", approve="all", inputs=inputs).tell(
             "Pay."
         )
         assert session.calls[0].result == "nothing"
-    assert paid == []
+    assert PAID == []
     with pytest.raises(DefinitionError, match="'other' is given a tool that is named 'pay'"):
-        box.with_tools({"other": box["pay"]})
+        BOX.with_tools({"other": BOX["pay"]})
 
 
-def test_sessions_of_one_toolbox_have_output_types_of_their_own(box: Toolbox) -> None:
+def test_sessions_of_one_toolbox_have_output_types_of_their_own() -> None:
     classes = [type("Plan", (Plan,), {"__module__": __name__}) for _ in range(2)]
     model = Scripted([("save", {"plans": [{"city": "Bonn"}]})])
     kinds: list[Any] = [list.__class_getitem__(cls) for cls in classes]
-    sessions = [Session(box, model, scheme="flat", outputs={"plans": kind}) for kind in kinds]
+    sessions = [Session(BOX, model, scheme="flat", outputs={"plans": kind}) for kind in kinds]
     for session, cls in zip(sessions, classes, strict=True):
         assert type(session.tell("Plan.").outputs["plans"][0]) is cls
 
 
-def test_an_interrupt_closes_all_sessions_though_one_cannot_be_reported(box: Toolbox) -> None:
+def test_an_interrupt_closes_all_sessions_though_one_cannot_be_reported() -> None:
     ended, closed, interrupted = list[int](), list[int](), threading.Event()
 
     def reply(request: Request) -> Reply:
@@ -237,7 +217,7 @@ def test_an_interrupt_closes_all_sessions_though_one_cannot_be_reported(box: Too
         if number == 2:
             os.kill(os.getpid(), signal.SIGINT)
         try:
-            yield Session(box, reply, scheme="flat").ask("Hello")
+            yield Session(BOX, reply, scheme="flat").ask("Hello")
         finally:
             closed.append(number)
 
@@ -256,12 +236,12 @@ def test_an_interrupt_closes_all_sessions_though_one_cannot_be_reported(box: Too
 
 
 @pytest.mark.parametrize("broken", ["policy", "model"])
-def test_a_panel_says_that_a_run_failed_whatever_was_raised(box: Toolbox, broken: str) -> None:
+def test_a_panel_says_that_a_run_failed_whatever_was_raised(broken: str) -> None:
     def fail(*_: Any) -> Any:
         raise RuntimeError("boom")
 
     options: dict[str, Any] = {"approve": fail} if broken == "policy" else {}
-    session = Session(box, fail if broken == "model" else script(5), scheme="flat", **options)
+    session = Session(BOX, fail if broken == "model" else script(5), scheme="flat", **options)
     controller = PanelController(session.ask("Pay."), lambda notice: None)
     with pytest.raises(RuntimeError):
         controller.run_to_pause()
@@ -269,9 +249,9 @@ def test_a_panel_says_that_a_run_failed_whatever_was_raised(box: Toolbox, broken
 
 
 def test_a_rule_that_cannot_be_kept_approves_nothing(
-    box: Toolbox, paid: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = waiting(box)
+    session = waiting()
     call = session.state.call("call_1")
     digest = session.cursor.prepared(call, session.state)[0].approval_digest
     (tmp_path / "file").touch()
@@ -281,7 +261,7 @@ def test_a_rule_that_cannot_be_kept_approves_nothing(
     controller.receive({**command, "scope": "computer", "until": "removed"})
     controller.apply_commands()
     assert [call.status for call in controller.session.run().calls] == ["proposed"]
-    assert paid == []
+    assert PAID == []
 
 
 def test_the_hooks_of_calls_that_run_together_are_closed_after_an_error() -> None:
@@ -298,7 +278,6 @@ def test_the_hooks_of_calls_that_run_together_are_closed_after_an_error() -> Non
 
     @tool(read_only=True)
     def look(x: int) -> int:
-        """Look."""
         # The second ends after the policy has failed for the end of the first.
         assert x == 1 or ended.wait(10)
         return x
@@ -317,28 +296,26 @@ def test_the_hooks_of_calls_that_run_together_are_closed_after_an_error() -> Non
     assert sorted(events) == ["close call_1_1", "close call_1_2", "open call_1_1", "open call_1_2"]
 
 
-def test_save_replaces_a_session_and_nothing_else(box: Toolbox, tmp_path: Path) -> None:
-    session, file = waiting(box), tmp_path / "analysis.py"
+def test_save_replaces_a_session_and_nothing_else(tmp_path: Path) -> None:
+    session, file = waiting(), tmp_path / "analysis.py"
     file.write_text("precious")
     for path in (file, tmp_path):
         with pytest.raises(UsageError, match="is no session, and stays as it is"):
             session.save(path)
     with pytest.raises(UsageError, match="is a folder"):
-        Session.load(tmp_path, box)
+        Session.load(tmp_path, BOX)
     assert file.read_text() == "precious"
     session.save(tmp_path / "a.jsonl")
     session.save(tmp_path / "a.jsonl")
 
 
-def test_the_names_of_objects_are_what_a_session_holds(box: Toolbox) -> None:
-    session = waiting(box, inputs={"plan": Plan("Bonn")})
+def test_the_names_of_objects_are_what_a_session_holds() -> None:
+    session = waiting(inputs={"plan": Plan("Bonn")})
     assert ([*session], "Plan#1" in session, "Plan#2" in session) == (["Plan#1"], True, False)
 
 
-def test_a_branch_is_found_by_its_name_though_a_call_has_that_id(
-    box: Toolbox, paid: list[int]
-) -> None:
-    session = waiting(box, approve="all")
+def test_a_branch_is_found_by_name_though_a_call_has_that_id() -> None:
+    session = waiting(approve="all")
     edited = session.edit("call_1", amount=7).run()
     edited.name_branch("call_1")
     assert edited.checkout("main").checkout("call_1").calls[0].result == "paid 7"
@@ -353,10 +330,8 @@ def test_a_branch_is_found_by_its_name_though_a_call_has_that_id(
         lambda session: session.approve_all(3),
     ],
 )
-def test_what_is_of_another_type_is_refused_in_a_line(
-    box: Toolbox, paid: list[int], misuse: Callable[[Session], object]
-) -> None:
-    session = waiting(box, approve="all")
+def test_what_is_of_another_type_is_refused_in_a_line(misuse: Callable[[Session], object]) -> None:
+    session = waiting(approve="all")
     with pytest.raises(ToolcallError) as raised:
         misuse(session)
     assert "\n" not in str(raised.value)

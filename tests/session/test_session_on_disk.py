@@ -92,20 +92,16 @@ def test_a_killed_process_leaves_a_session_that_continues_and_no_effect_comes_tw
 
 
 class Thing:
-    """An object."""
-
     def __init__(self, n: int = 0) -> None:
         self.n = n
 
 
 @tool(read_only=True)
 def make(n: int) -> Thing:
-    """Make."""
     return Thing(n)
 
 
 def use(thing: Thing) -> int:
-    """Use."""
     return thing.n
 
 
@@ -218,9 +214,7 @@ def test_a_forked_process_acts_on_no_approval_and_leaves_the_file_to_the_one_tha
     assert not is_on_disk or loaded(path).text == "ok"
 
 
-def test_a_damaged_end_is_set_aside_with_a_warning_and_what_it_may_have_had_is_asked_about(
-    path: Path,
-) -> None:
+def test_a_damaged_end_is_set_aside_with_a_warning_and_asked_about(path: Path) -> None:
     session = begun(path, "all")
     assert session.text == "ok"
     del session
@@ -251,7 +245,6 @@ def test_no_tool_with_an_effect_runs_once_the_file_is_not_that_of_the_session(
     effects = list[str]()
 
     def pay(what: str) -> str:
-        """Pay."""
         effects.append(what)
         return what
 

@@ -217,9 +217,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("acts", ACTS.values(), ids=ACTS)
-def test_what_a_person_of_this_machine_decided_is_decided_so_again(
-    tmp_path: Path, acts: tuple[str, ...]
-) -> None:
+def test_what_a_person_decided_here_is_decided_again(tmp_path: Path, acts: tuple[str, ...]) -> None:
     found = str(verify(by_hand(tmp_path / "hand.ipynb", *acts, own=True)))
     assert found.startswith("1 session, ")
     assert "by hand" not in found

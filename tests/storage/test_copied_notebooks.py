@@ -24,7 +24,6 @@ CONTINUES = (
 
 
 def send(to: str) -> str:
-    """Send the parcel."""
     RAN.append(to)
     return f"sent to {to}"
 
@@ -61,22 +60,16 @@ def kept(notebook: Path, name: str = "post") -> Session:
     return session
 
 
-def edited(notebook: Path) -> tuple[str, str]:
-    """Run the cell of a notebook, edit its call, save; returns the heads of both branches."""
-    cells = Cells(str(notebook))
+def test_a_renamed_notebook_has_all_branches_and_its_head_is_the_shown_one(tmp_path: Path) -> None:
+    cells = Cells(str(tmp_path / "a.ipynb"))
     first = cell(cells)
     second = first.edit("call_1", to="Eve").run()
     cells.close()
-    saved(notebook, second)
-    return first.head, second.head
-
-
-def test_a_renamed_notebook_has_all_branches_and_its_head_is_the_shown_one(tmp_path: Path) -> None:
-    heads = edited(tmp_path / "a.ipynb")
+    saved(tmp_path / "a.ipynb", second)
     (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
     cells = Cells(str(tmp_path / "b.ipynb"))
     after = cell(cells)
-    assert (after.branches, after.head) == (heads, heads[1])
+    assert (after.branches, after.head) == ((first.head, second.head), second.head)
     assert RAN == ["Ann", "Eve"]
     assert cells.notes() == [CONTINUES]
 
@@ -88,9 +81,8 @@ def test_a_rejection_is_repeated_in_a_renamed_notebook(tmp_path: Path) -> None:
     cells.close()
     (tmp_path / "a.ipynb").rename(tmp_path / "b.ipynb")
     again = cell(Cells(str(tmp_path / "b.ipynb")), approve="ask")
-    assert (again.head, again.calls[0].status, again.calls[0].reason) == (
-        *(rejected.head, "rejected", "Too far."),
-    )
+    (call,) = again.calls
+    assert (again.head, call.status, call.reason) == (rejected.head, "rejected", "Too far.")
     assert not [entry for entry in again.journal if "may_have_run" in entry.meta]
 
 

@@ -25,23 +25,21 @@ from jupyter_toolcall.core.json_data import json_texts
 from jupyter_toolcall.export.formats import FORMATS
 from jupyter_toolcall.storage.notebook_files import MIME, with_parsed_rows
 from jupyter_toolcall.view.saved_output import row_texts
+from tests.example_tools import run_calls
 
 ESCAPES = "\x1b]0;title\x07 \x1b[2J \u202e \u2066 \x9b31m \ud800"
 
 
 def make(text: str) -> list[str]:
-    """Make a list."""
     return [text]
 
 
 def fail(text: str) -> str:
-    """Fail."""
     raise ValueError(text)
 
 
 def session() -> Session:
-    model = Scripted([[("make", {"text": "a"}), ("fail", {"text": "b"})], "Done."])
-    return Session(Toolbox(make, fail), model, scheme="flat", approve="all").tell("Go.")
+    return run_calls(make, fail, calls=[[("make", {"text": "a"}), ("fail", {"text": "b"})]])
 
 
 def notebook_of(bundle: dict[str, Any]) -> dict[str, Any]:
@@ -102,12 +100,6 @@ def put(data: Any, at: tuple[Any, ...], value: Any) -> None:
     for key in at[:-1]:
         data = data[key]
     data[at[-1]] = value
-
-
-def as_texts(saved: Any) -> None:
-    """Make each row and each entry a JSON text, as a cell leaves them."""
-    saved["journal"]["events"] = json_texts(saved["journal"]["events"])
-    saved["rows"] = row_texts(saved["rows"])
 
 
 def forged(part: Any) -> None:
@@ -174,7 +166,10 @@ def test_a_notebook_with_anything_in_any_place_gives_one_line(
                 forged(made["cells"][0]["outputs"][0]["data"][MIME]["journal"])
         if number % 4 < 2:
             with contextlib.suppress(Exception):
-                as_texts(made["cells"][0]["outputs"][0]["data"][MIME])
+                # Each row and each entry is a JSON text, as a cell leaves them.
+                part = made["cells"][0]["outputs"][0]["data"][MIME]
+                part["journal"]["events"] = json_texts(part["journal"]["events"])
+                part["rows"] = row_texts(part["rows"])
         path.write_text(json.dumps(made), encoding="utf-8")
         obeys(path, capsys)
 
@@ -219,8 +214,7 @@ def test_a_result_whose_objects_stand_anywhere_gives_one_line_and_no_code_of_the
     part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance, path, script = random.Random(part), tmp_path / "a.jsonl", tmp_path / "out.py"
-    model = Scripted([("fill", {}), "Done."])
-    Session(Toolbox(fill), model, scheme="flat", approve="all").tell("Go.").save(path)
+    run_calls(fill, calls=[("fill", {})]).save(path)
     lines = journal_rows([json.loads(line) for line in path.read_text().splitlines()])
     found = [at for at in places(lines) if part in at]
     assert found or part in ("unnamed", "untracked")

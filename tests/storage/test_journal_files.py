@@ -90,9 +90,7 @@ def test_another_format_is_told_as_such_and_left_as_it_is(path: Path, version: i
     )
 
 
-def test_a_journal_that_cannot_be_read_begins_no_session_unless_that_is_asked_for(
-    path: Path, disk: Faulty
-) -> None:
+def test_an_unreadable_journal_begins_no_session_unless_asked(path: Path, disk: Faulty) -> None:
     written(path)
     disk.raises(errno.EACCES, "read")
     with pytest.raises(UnreadableJournal, match="may not be read"):
@@ -316,9 +314,7 @@ def test_after_a_tool_its_result_stays_and_is_written_when_that_works_again(
     assert kept.write_waiting(True) == ""
 
 
-def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
-    path: Path, kept: JournalHandle, disk: Faulty
-) -> None:
+def test_to_ask_what_is_unsaved_writes_it(path: Path, kept: JournalHandle, disk: Faulty) -> None:
     disk.raises(errno.EIO, "append")
     kept.journal.append(head(kept), Replied("more"))
     assert "input/output error" in kept.write_waiting(True)
@@ -327,9 +323,7 @@ def test_to_ask_what_is_not_on_disk_writes_it_where_that_works_again(
     assert on_disk(path)[-1] == "Replied"
 
 
-def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
-    path: Path, kept: JournalHandle, disk: Faulty
-) -> None:
+def test_a_failed_sync_is_written_again(path: Path, kept: JournalHandle, disk: Faulty) -> None:
     """What a sync failed on may be gone from the cache: it is written again."""
     size = path.stat().st_size
     disk.raises(errno.EIO, "sync")
@@ -345,9 +339,7 @@ def test_a_sync_that_failed_is_no_sync_though_the_next_one_succeeds(
 
 
 @pytest.mark.parametrize("act", ["open", "lock"])
-def test_a_disk_that_cannot_be_written_at_first_is_tried_again_by_the_next_cell(
-    path: Path, disk: Faulty, act: str
-) -> None:
+def test_a_disk_that_fails_at_first_is_tried_again(path: Path, disk: Faulty, act: str) -> None:
     written(path)
     disk.raises(errno.EROFS, act)
     kept = opened(path, disk)
@@ -481,34 +473,26 @@ def test_an_interrupt_at_any_function_call_leaves_whole_lines(path: Path) -> Non
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
-def test_a_journal_and_its_folders_are_for_their_user_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("could_be_read", [False, True])
+def test_a_journal_and_its_folders_are_for_their_user_alone_once_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, could_be_read: bool
 ) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path / "data"))
+    path = journal_file("a.ipynb", "")
+    folders = path.parent, path.parent.parent
     before = os.umask(0)
     try:
-        path = journal_file("a.ipynb", "")
+        if could_be_read:
+            open_journal(path, signer(tmp_path / "data")).close()
+            for place, mode in ((path, 0o644), *((folder, 0o755) for folder in folders)):
+                place.chmod(mode)
         open_journal(path, signer(tmp_path / "data")).close()
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o600
-    for folder in (path.parent, path.parent.parent, tmp_path / "data"):
-        assert folder.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
-def test_a_journal_that_others_could_read_is_taken_from_them_when_it_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
-    path = journal_file("a.ipynb", "")
-    open_journal(path, signer(tmp_path)).close()
-    path.chmod(0o644)
-    path.parent.chmod(0o755)
-    path.parent.parent.chmod(0o755)
-    open_journal(path, signer(tmp_path)).close()
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == path.parent.parent.stat().st_mode & 0o777 == 0o700
+    assert [folder.stat().st_mode & 0o777 for folder in (*folders, tmp_path / "data")] == [
+        0o700
+    ] * 3
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")

@@ -68,9 +68,7 @@ os.execv(sys.executable, [sys.executable, "-m", "ipykernel_launcher", "-f", sys.
 
 
 @pytest.mark.long
-def test_a_kernel_that_does_not_answer_is_started_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deaf_kernel_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program may take its port between the choice and the start."""
     kernel = tmp_path / "kernels" / "deaf"
     kernel.mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,6 @@ class Post:
 
         @tool(idempotent=idempotent)
         def send(letter: Letter, to: str) -> str:
-            """Send a letter."""
             self.sent.append(to)
             return f"sent to {to}"
 
@@ -51,41 +51,35 @@ class Post:
         return Session.load(path, self.box, self.model(), **given)
 
 
-def lines_up_to(path: Path, kind: str) -> list[str]:
-    """Return the lines of a journal up to its last event of a kind."""
-    lines = path.read_text().splitlines(keepends=True)
-    return lines[: max(n for n, line in enumerate(lines) if f'"{kind}"' in line) + 1]
-
-
 def foreign(path: Path) -> None:
     """Make a file into one that another machine wrote."""
     path.write_text(Journal.loads(path.read_text()).dumps())
 
 
-def approved(path: Path, post: Post) -> None:
-    """Leave the journal of a call that a person has approved and that has not run."""
-    session = post.session().run()
-    session.decide(session.pending[0].id)
-    session.save(path)
+def resealed(path: Path, **change: Any) -> None:
+    """Change the last line of a journal, whose sum fits then."""
+    *before, last = path.read_text().splitlines()
+    data = json.loads(last)
+    del data["sum"]
+    path.write_text("\n".join([*before, journal_entries.line(data | change), ""]))
 
 
-def test_an_approval_in_a_saved_file_may_be_used_already_and_is_asked_about(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        foreign,
+        lambda path: resealed(path, seal="0" * 32),
+        lambda path: resealed(path, meta={"at": 1, "by": "person"}),
+    ],
+    ids=["another machine", "another seal", "what the seal is not of"],
+)
+def test_an_approval_that_this_machine_has_not_sealed_is_asked_about(
+    tmp_path: Path, change: Callable[[Path], None]
+) -> None:
     post, path = Post(), tmp_path / "s.jsonl"
     session = post.session().run()
     session.decide(session.pending[0].id).save(path)
-    session.run()
-    for approve in ("ask", "all"):
-        loaded = post.load(path, approve=approve).run()
-        assert [call.status for call in loaded.pending] == ["approved"]
-    assert post.sent == ["Ann"]
-    assert loaded.decide(loaded.pending[0]).run().text == "done"
-    assert post.sent == ["Ann", "Ann"]
-
-
-def test_what_another_machine_approved_is_asked_about_here(tmp_path: Path) -> None:
-    post, path = Post(), tmp_path / "s.jsonl"
-    approved(path, post)
-    foreign(path)
+    change(path)
     session = post.load(path).run()
     assert [call.status for call in session.pending] == ["approved"]
     assert post.sent == []
@@ -93,23 +87,12 @@ def test_what_another_machine_approved_is_asked_about_here(tmp_path: Path) -> No
     assert (post.sent, session.text) == (["Ann"], "done")
 
 
-@pytest.mark.parametrize("change", ["seal", "meta"])
-def test_an_approval_with_a_wrong_seal_is_not_trusted(tmp_path: Path, change: str) -> None:
-    post, path = Post(), tmp_path / "s.jsonl"
-    approved(path, post)
-    *before, last = path.read_text().splitlines()
-    data = json.loads(last)
-    del data["sum"]
-    data |= {"seal": "0" * 32} if change == "seal" else {"meta": {"at": 1, "by": "person"}}
-    path.write_text("\n".join([*before, journal_entries.line(data), ""]))
-    assert len(post.load(path).run().pending) == 1
-    assert post.sent == []
-
-
 def test_what_started_elsewhere_never_runs_again_on_its_own(tmp_path: Path) -> None:
     post, path = Post(idempotent=True), tmp_path / "s.jsonl"
     post.session(approve="all").run().save(path)
-    path.write_text("".join(lines_up_to(path, "started")))
+    lines = path.read_text().splitlines(keepends=True)
+    last = max(n for n, line in enumerate(lines) if '"started"' in line)
+    path.write_text("".join(lines[: last + 1]))
     post.sent.clear()
     mine = post.load(path).run()
     assert (post.sent, mine.text) == (["Ann"], "done")
@@ -117,22 +100,6 @@ def test_what_started_elsewhere_never_runs_again_on_its_own(tmp_path: Path) -> N
     post.sent.clear()
     session = post.load(path).run()
     assert ([call.status for call in session.pending], post.sent) == (["unknown"], [])
-
-
-def test_a_result_of_another_machine_is_shown_and_is_not_memory(tmp_path: Path) -> None:
-    post, path = Post(), tmp_path / "s.jsonl"
-    post.session(approve="all").run().save(path)
-    foreign(path)
-    loaded = post.load(path, approve="ask")
-    assert [call.result for call in loaded.calls] == ["sent to Ann"]
-    post.sent.clear()
-    again = loaded.replay().run()
-    assert ([call.tool for call in again.pending], post.sent) == (["send"], [])
-    again.decide(again.pending[0].id).run()
-    assert post.sent == ["Ann"]
-    # It is this machine's own now, so that a second replay runs nothing.
-    assert again.replay().run().head == again.head
-    assert post.sent == ["Ann"]
 
 
 def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Path) -> None:
@@ -148,9 +115,7 @@ def test_the_seal_of_a_folder_is_one_and_its_key_is_the_users_alone(tmp_path: Pa
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
 @pytest.mark.parametrize("mode", [0o666, 0o644, 0o640, 0o604, 0o620])
-def test_a_key_that_others_can_read_or_change_is_refused_with_the_command_that_mends_it(
-    mode: int, tmp_path: Path
-) -> None:
+def test_a_key_open_to_others_is_refused_with_what_mends_it(mode: int, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(bytes(32))
     key.chmod(mode)
@@ -164,9 +129,7 @@ def test_a_key_that_others_can_read_or_change_is_refused_with_the_command_that_m
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes mean nothing here")
-def test_a_session_with_a_refused_key_says_how_to_mend_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_key_says_how_to_mend_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTER_TOOLCALL_DATA", str(tmp_path))
     (tmp_path / "key").write_bytes(bytes(32))
     (tmp_path / "key").chmod(0o666)
@@ -197,9 +160,8 @@ def test_no_links_are_needed_for_a_key(tmp_path: Path, monkeypatch: pytest.Monke
     assert one
     monkeypatch.undo()
     assert os.listdir(tmp_path) == ["key"]
-    assert (
-        hmac.new((tmp_path / "key").read_bytes(), b"x", "sha256").hexdigest().startswith(one("x"))
-    )
+    sealed = hmac.new((tmp_path / "key").read_bytes(), b"x", "sha256").hexdigest()
+    assert sealed.startswith(one("x"))
 
 
 def test_without_a_place_for_a_key_nothing_is_sealed_and_all_still_works(tmp_path: Path) -> None:

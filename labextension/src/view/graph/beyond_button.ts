@@ -7,6 +7,8 @@ import type { Box, Spot } from './drawing';
 
 /** The width of a button at the left or the right, as in the style sheet. */
 export const BEYOND_BUTTON = 24;
+/** The height of one above or below. */
+export const STRIP = 20;
 const TEXTS = {
   left: tableText('%1 more to the left'), right: tableText('%1 more to the right'), above: tableText('%1 more above'),
   below: tableText('%1 more below')

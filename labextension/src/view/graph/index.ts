@@ -8,7 +8,7 @@ import { icon } from '../icons';
 import { currentBranch } from '../labels';
 import { lineageOf, mainUse, parentsOf, reachable } from '../lineage';
 import type { Choice, PanelActions, ViewState } from '../view_state';
-import { BeyondButton, BEYOND_BUTTON } from './beyond_button';
+import { BeyondButton, BEYOND_BUTTON, STRIP } from './beyond_button';
 import { Camera, LEAST } from './camera';
 import { arrowTarget, type Box, boxAround, type Drawing, drawingOf, isArrow, NO_DRAWING, type Spot, spotOfCall, withStates } from './drawing';
 import { GraphLayers, type Guess, type Scene } from './elements';
@@ -158,8 +158,11 @@ export class Graph {
     // At an earlier step there is room below the graph for what the call did.
     const isWhole = this._camera.isFitted && most === TALL && (graph.compact === this._wantsNames || !next.live);
     const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
-    this._camera.setSize(isCut ? width - 2 * BEYOND_BUTTON : width, extent, spots.length > 0 ? high : EMPTY);
-    for (const { element } of this._outside) element.hidden = !this._camera.isTooTall();
+    const wide = isCut ? width - 2 * BEYOND_BUTTON : width;
+    this._camera.setSize(wide, extent, spots.length > 0 ? high : EMPTY);
+    const isTall = this._camera.isTooTall();
+    for (const { element } of this._outside) element.hidden = !isTall;
+    if (isTall) this._camera.setSize(wide, extent, high - 2 * STRIP);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
     const isPart = (spots.length > FEW || isLong) && !this._camera.fits(extent, TALL);
     this._overview.element.hidden = !isPart || next.isPast || error !== '';
