@@ -16,18 +16,20 @@ from ..core.events import Decided, Finished, Replied, Started, Usage, ended_call
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_calls import CallIndex
-from ..core.recorded_data import Record
+from ..core.recorded_data import Record, replace
 from ..core.state_fold import state_at
 from ..engine.cursor import Cursor
 from ..models.prices import Cost, cost
 
 
 class BranchTotals(Record, frozen=True):
-    """What entries used. `unpriced` counts the requests whose price is not known, `at_most` those
-    that may have cost less, `by_rules` the calls that rules let run."""
+    """What entries used. Of the calls `ran` ran here, `cached` took a cached result, `inherited`
+    ended before this branch left an older one, and `by_rules` rules let run. `unpriced` counts the
+    requests whose price is not known, `at_most` those that may have cost less."""
 
     ran: int = 0
     cached: int = 0
+    inherited: int = 0
     ms: float = 0
     tokens: int = 0
     dollars: float = 0
@@ -37,6 +39,10 @@ class BranchTotals(Record, frozen=True):
 
     def __add__(self, other: BranchTotals) -> BranchTotals:
         return BranchTotals(*map(operator.add, astuple(self), astuple(other)))
+
+    def __str__(self) -> str:
+        counts = (self.ran, "ran"), (self.cached, "cached"), (self.inherited, "from before")
+        return ", ".join(f"{count:,} {word}" for count, word in counts if count)
 
     @property
     def cost(self) -> Cost | None:
@@ -54,8 +60,6 @@ class _Used(NamedTuple):
     totals: BranchTotals = NO_TOTALS
     shared: BranchTotals = NO_TOTALS
     """What they count as where an older branch has them too, which paid for them."""
-    has_left: bool = False
-    """Whether it has left an older branch."""
     by_rules: frozenset[str] = frozenset()
     """The open calls that a rule let run."""
 
@@ -65,8 +69,10 @@ def branch_totals(cursor: Cursor, head: str) -> BranchTotals:
     # The model is the one that replies where the journal names none.
     journal, model = cursor.context.journal, getattr(cursor.context.model, "name", "")
     used = journal.fold(head, journal.index(_TotalsFold(str(model))), _Used())
+    if not cursor.replay_queue.is_repeated(head):
+        return used.totals
     # What a replay has repeated so far did not run in it.
-    return used.shared if cursor.replay_queue.is_repeated(head) else used.totals
+    return replace(used.shared, cached=used.shared.inherited, inherited=0)
 
 
 @dataclass(frozen=True)
@@ -77,15 +83,15 @@ class _TotalsFold:
 
     def __call__(self, journal: Journal) -> Callable[[_Used, Entry], _Used]:
         def add(used: _Used, entry: Entry) -> _Used:
-            if entry.parent and entry.id in journal.forks and not used.has_left:
-                used = used._replace(totals=used.shared, has_left=True)
+            if entry.parent and entry.id in journal.forks:
+                used = used._replace(totals=used.shared)
             match entry.event:
                 case Finished(call_id) as event if ended_call(event):
                     by_rules = call_id in used.by_rules
                     cached = CallIndex.of(journal).is_cached(entry)
                     ms = 0 if cached else entry.meta.get("ms", 0)
-                    ran = BranchTotals(not cached, cached, ms, by_rules=by_rules)
-                    shared = BranchTotals(cached=1, by_rules=by_rules)
+                    ran = BranchTotals(not cached, cached, ms=ms, by_rules=by_rules)
+                    shared = BranchTotals(inherited=1, by_rules=by_rules)
                     return used._replace(totals=used.totals + ran, shared=used.shared + shared)
                 case Decided(call_id, rule=""):
                     return used._replace(by_rules=used.by_rules - {call_id})

@@ -239,9 +239,8 @@ def _totals(side: Side) -> str:
     Not the time: what is printed below a cell is the same when the cell runs again.
     """
     totals = side.totals
-    cached = f", {totals.cached:,} cached" if totals.cached else ""
     tokens = f"{totals.tokens:,} tokens" if totals.tokens else ""
-    parts = [f"{count_text(totals.ran, 'call')} ran{cached}", tokens, str(side.cost or "")]
+    parts = [str(totals), tokens, str(side.cost or "")]
     return " · ".join(filter(None, parts))
 
 

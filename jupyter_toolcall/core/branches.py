@@ -207,10 +207,10 @@ def is_prompt(entry: Entry) -> bool:
 
 
 def shared_with_older(journal: Journal, head: str) -> frozenset[str]:
-    """Return the entries of a branch before its first fork; none for the oldest branch."""
+    """Return the entries of a branch before its last fork; none for the oldest branch."""
     path = journal.path(head)
     left = [number for number, e in enumerate(path) if e.parent and e.id in journal.forks]
-    return frozenset(entry.id for entry in path[: left[0]]) if left else frozenset()
+    return frozenset(entry.id for entry in path[: left[-1]]) if left else frozenset()
 
 
 def replies_beside(journal: Journal, head: str) -> int:

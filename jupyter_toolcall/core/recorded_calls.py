@@ -139,6 +139,10 @@ class CallIndex:
 
     # -- ends --------------------------------------------------------------------------------
 
+    def has_run(self, call: CallRecord, state: State) -> bool:
+        """Return whether a call has ended before, in a state with the same inputs."""
+        return _inputs(call, state) in self._first
+
     def is_cached(self, result: Entry) -> bool:
         """Return whether a result was taken from the cache."""
         return result.id in self._cached
@@ -152,8 +156,9 @@ class CallIndex:
             if not (call_id := ended_call(entry.event)):
                 continue
             if isinstance(entry.event, Finished):
-                is_cached = entry.id in shared or self.is_cached(entry)
-                ends[call_id] = CallEnd(self.journal, entry.id, is_cached, entry.meta)
+                is_shared = entry.id in shared
+                is_cached = is_shared or self.is_cached(entry)
+                ends[call_id] = CallEnd(self.journal, entry.id, is_cached, is_shared, entry.meta)
             else:
                 ends[call_id] = CallEnd(self.journal, entry.id)
         return ends
@@ -188,11 +193,13 @@ def instance_version(call_id: str, approval_digest: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallEnd:
-    """The end of a call: its entry, and whether its result is a cached one."""
+    """The end of a call: its entry, whether its tool did not run here (`cached`), and whether that
+    is since it ended before the branch left an older one (`inherited`)."""
 
     journal: Journal = field(repr=False, compare=False)
     entry: str
     cached: bool = False
+    inherited: bool = False
     meta: JsonObject = field(default_factory=dict)
 
     @property

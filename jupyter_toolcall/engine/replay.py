@@ -142,6 +142,18 @@ def last_step_text(cursor: Cursor) -> str:
     return t("Replay, on a new branch: call %1 differs from the recorded one.", before.step)
 
 
+def will_repeat(cursor: Cursor, call: CallRecord, ready: PreparedCall | None) -> bool:
+    """Return whether a replay takes the recorded result of an open call: its tool does not run."""
+    recorded_state = cursor.recorded_state()
+    recorded = recorded_state.calls.get(call.id) if recorded_state is not None else None
+    if recorded is None or cursor.fresh:
+        return False
+    if recorded.started is None:
+        # A tool of the scheme, such as `save`, or a call that failed its check.
+        return recorded.is_over and cursor.context.call_index.has_run(call, cursor.state)
+    return ready is not None and cursor.context.values.cached_outcome(ready) is not None
+
+
 def next_step_text(cursor: Cursor) -> str:
     """Return what the next step of a replay does with its next call, and why; "" without one."""
     state, context, queue = cursor.state, cursor.context, cursor.replay_queue
@@ -152,8 +164,7 @@ def next_step_text(cursor: Cursor) -> str:
     recorded, ready = recorded_state.calls.get(call.id), cursor.runnable(call, state)
     if recorded is None or (recorded.started is None and not recorded.is_over):
         return ""
-    cached = context.values.cached_outcome(ready) if ready and not cursor.fresh else None
-    if recorded.started is None or cached is not None:
+    if call.is_over or will_repeat(cursor, call, ready):
         return t("The next step repeats call %1 (%2): its tool does not run.", call.step, call.tool)
     if ready is None:
         return ""
@@ -193,7 +204,7 @@ def _change(
     if code is not None and (change := changed_tool_parts(ready.tool, code)):
         return change
     if recorded_call.approval_digest != ready.approval_digest:
-        if recorded_call.started is None:
+        if recorded_call.started is None and not recorded_call.is_over:
             # The code of its tool is recorded where it starts.
             return t("its tool or its input has changed since then")
         return t("its input has changed since then")

@@ -122,5 +122,5 @@ def branch_row(
 
 def used(totals: BranchTotals) -> dict[str, Any]:
     """Return what a branch used, as its row and that of the session say it."""
-    counts = {"ran": totals.ran, "remembered": totals.cached, "tokens": totals.tokens}
-    return {**counts, "cost": str(totals.cost or "")}
+    calls = {"ran": totals.ran, "remembered": totals.cached, "inherited": totals.inherited}
+    return {**calls, "tokens": totals.tokens, "cost": str(totals.cost or "")}

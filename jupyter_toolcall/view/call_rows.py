@@ -25,7 +25,13 @@ from ..engine.cursor import Cursor
 from ..engine.decisions import recorded_result
 from ..engine.input_rounds import round_digest
 from ..engine.permission import Ask, Run, may_resume, permission_of_policy
-from ..engine.replay import as_repeated, following_approvals, is_decided, reapproval_reason
+from ..engine.replay import (
+    as_repeated,
+    following_approvals,
+    is_decided,
+    reapproval_reason,
+    will_repeat,
+)
 from ..engine.session_values import PreparedCall
 from ..schemes.listing import nearest_tool
 from ..schemes.scheme import tool_names
@@ -148,6 +154,8 @@ def _call_row(
         why=asked_reason(view, call),
         who=decider_of(cursor, call),
     )
+    if row.status == "approved" and will_repeat(cursor, call, ready):
+        row = replace(row, memory=True)
     return _with_end(row, view, call, end)
 
 
@@ -174,7 +182,8 @@ def _with_end(row: CallRow, view: BranchView, call: CallRecord, end: CallEnd | N
     )
     if end is None:
         return row
-    return replace(row, memory=end.cached, notes=end.notes, ms=end.ms, prints=end.prints)
+    row = replace(row, memory=end.cached, inherited=end.inherited)
+    return replace(row, notes=end.notes, ms=end.ms, prints=end.prints)
 
 
 def _progress(cursor: Cursor, call_id: str) -> str:

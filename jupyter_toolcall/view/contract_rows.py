@@ -124,7 +124,9 @@ class CallRow(Row):
     status: Status = "proposed"
     branch: str = ""
     memory: bool = False
-    """Its result came from memory."""
+    """Its result is a recorded one, or a replay will take it: the tool did not run here."""
+    inherited: bool = False
+    """It ended on an older branch, before this one left it."""
     edited: bool = False
     scheme: bool = False
     """Its tool is the scheme's own, such as `selectTools`: the graph has no node for it."""
@@ -320,6 +322,8 @@ class SessionRow(Row):
     by_rules: int = 0
     """How many calls ran by rules."""
     remembered: int = 0
+    inherited: int = 0
+    """How many calls ended on an older branch, before this one left it."""
     stops: tuple[str, ...] = ()
     """The tools with a breakpoint: their calls wait in any case."""
     budget: BudgetRow | None = None
@@ -360,6 +364,7 @@ class BranchRow(Row):
     """What it has otherwise than the branch that it left; "" for the oldest."""
     ran: int = 0
     remembered: int = 0
+    inherited: int = 0
     ms: float = 0
     """In tools that ran on it."""
     tokens: int = 0

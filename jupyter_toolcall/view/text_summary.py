@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ..compare.branch_totals import BranchTotals
 from ..core.digests import readable_json
 from ..core.text import count_text, first_line, visible_text
 from .contract import Rows
@@ -74,7 +75,8 @@ def summary_line(rows: Rows) -> str:
         session.says or "Session",
         count_text(len(calls), "call") + f", {failed} failed" * bool(failed),
         f"{branches} branches" * (branches > 1),
-        f"{session.ran} ran, {session.remembered} cached" * bool(session.remembered),
+        str(BranchTotals(session.ran, session.remembered, session.inherited))
+        * bool(session.remembered + session.inherited),
         *(f"saved {r.name} as {r.saved}" for r in saved if not (unchanged and r.role == "input")),
         *unchanged,
         f"{len(decided)} calls edited, answered or rejected" * (len(decided) > MOST_EDITED),

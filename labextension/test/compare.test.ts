@@ -68,8 +68,8 @@ test('what is the same folds to a line, and what differs stands side by side wit
   assert.deepEqual(texts(it, '.diff .tc-call mark'), ['1']);
   assert.deepEqual(texts(it, '.diff .tc-partof mark'), ['STICKS', 'SLICES']);
   const footer = it.one('[role=table]').textContent;
-  assert.match(footer, /3 calls ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
-  assert.match(footer, /2 calls ran, 1 cached result · 6 ms in tools/);
+  assert.match(footer, /3 ran · 1,204 tokens · \$0\.0100 · 14 ms in tools/);
+  assert.match(footer, /2 ran, 1 cached · 6 ms in tools/);
 });
 
 test('calls that have not run yet on the branch that goes on are no difference', async () => {

@@ -335,7 +335,8 @@ def reads_from_either_side(one: Session, other: Session) -> bool:
 
 def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
     main = session()
-    compared = edited(main).diff(main)
+    compared_branch = edited(main)
+    compared = compared_branch.diff(main)
     assert reads_from_either_side(main, edited(main))
     assert (compared.left.name, compared.right.name) == ("main", "shape=slices (call 2)")
     assert [(pair.tool, pair.same, pair.shared) for pair in compared.calls] == [
@@ -352,7 +353,9 @@ def test_an_edit_differs_in_the_edited_call_and_in_what_came_of_it() -> None:
         ("result", Numbers(180.0, 170.0))
     ]
     assert (compared.left.totals.ran, compared.right.totals.ran) == (3, 2)
-    assert compared.right.totals.cached == 1
+    assert (compared.right.totals.cached, compared.right.totals.inherited) == (0, 1)
+    of_edited = compared_branch.edit(compared_branch.calls[2], Potato="Potato#1").run()
+    assert str(of_edited.diff(main).right.totals) == "1 ran, 2 from before"
 
 
 scripts = st.lists(

@@ -138,7 +138,7 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     save(page)
     sticks = saved_svg(lab, "b.ipynb", 1)
     edit_slices(view)
-    expect(view).to_contain_text("4 ran, 4 cached")
+    expect(view).to_contain_text("4 ran, 4 from before")
     screenshot(page, "branches")
 
     places = (node(view, name).first.bounding_box() for name in ("Potato#4", "Potato#4 of main"))
@@ -228,7 +228,7 @@ def test_step_replays_one_call_from_memory_and_a_fork_waits_for_run(page: Page, 
         expect_status(view, "Ready for the next step")
         expect(steps(view)).to_have_count(number)
         expect(steps(view).nth(number - 2)).to_have_attribute("aria-current", "step")
-        expect_step(view, number, "will run")
+        expect_step(view, number, "will be repeated")
         expect(view).not_to_contain_text("kernel stopped")
         # The button has the focus again after the first step, and stays where it is.
         if number == 2:

@@ -272,6 +272,30 @@ def test_a_stepped_replay_says_which_call_runs_next_and_draws_no_call_on_another
     assert drive.session["Crate#3"].content == "of eve eve"
 
 
+@pytest.mark.parametrize("to", ["bob", "eve"])
+def test_note_step_and_count_of_a_replay_agree_on_which_call_runs(
+    monkeypatch: pytest.MonkeyPatch, to: str
+) -> None:
+    turns = [("Crate_pack", {"Crate": "Crate#1"}), ("save", {"out": "Crate#2"})]
+    options = {"inputs": {"crate": Crate("of")}, "outputs": {"out": Crate}, "approve": "all"}
+    drive, _ = seated(*turns, tool=Crate, **options)
+    recorded = drive.session.head
+    monkeypatch.setitem(RECIPIENT, "to", to)
+    obeyed(drive, {"type": "replay", "call": "call_1"})
+    for number in (1, 2):
+        rows = drive.whole()
+        ran = rows.session[0].ran
+        is_repeated = "its tool does not run" in rows.session[0].detail
+        step = next(row for row in rows.calls if row.step == number and not row.branch)
+        assert (step.status, step.memory) == ("approved", is_repeated)
+        obeyed(drive, {"type": "step"})
+        counts = drive.whole().session[0]
+        assert is_repeated == (to == "bob")
+        assert counts.ran + counts.remembered + counts.inherited == number
+        # A replay in which nothing differs ends on the branch that it repeated, where all ran.
+        assert counts.ran - ran == (not is_repeated) or drive.session.head == recorded
+
+
 def test_a_stepped_replay_says_of_no_call_that_a_person_edited_that_its_input_changed() -> None:
     drive, _ = seated(("double", {"number": 1}), stepping=True)
     drive.session.decide("call_1", "edit", arguments={"number": 5}).run()
@@ -313,7 +337,7 @@ def test_an_edit_in_the_middle_of_a_replay_counts_what_ran_and_the_calls_to_come
     edit = {"type": "edit", "call": "call_2", "arguments": {"number": 7}}
     obeyed(drive, {**edit, "approval_digest": digest})
     row = drive.whole().session[0]
-    assert (row.phase, row.recorded_calls, row.ran, row.remembered) == ("ready", 5, 1, 1)
+    assert (row.phase, row.recorded_calls, row.ran, row.inherited) == ("ready", 5, 1, 1)
     obeyed(drive, {"type": "run"})
     # That it differs is the person's own doing.
     row = drive.whole().session[0]

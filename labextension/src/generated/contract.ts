@@ -46,8 +46,9 @@ export const SessionRow = record({
   says: text.or(""), detail: text.or(""), ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0),
   tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), can_go_back: boolean.or(false),
   recorded_calls: integer.or(0), repair: nullable(RepairRow).or(null), differs: boolean.or(false), text: text.or(""), ran: integer.or(0),
-  by_rules: integer.or(0), remembered: integer.or(0), stops: list(text.or("")).or([]), budget: nullable(BudgetRow).or(null),
-  rules: list(RuleRow).or([]), undo: nullable(UndoRow).or(null), notebook_rules: text.or(""), yours: nullable(YourTurn).or(null)
+  by_rules: integer.or(0), remembered: integer.or(0), inherited: integer.or(0), stops: list(text.or("")).or([]),
+  budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]), undo: nullable(UndoRow).or(null), notebook_rules: text.or(""),
+  yours: nullable(YourTurn).or(null)
 });
 export type SessionRow = Read<typeof SessionRow>;
 export const CallWarning = record({
@@ -67,15 +68,15 @@ export type OriginRow = Read<typeof OriginRow>;
 export const CallRow = record({
   id: text, call: text, tool: text, step: integer, turn: integer,
   status: oneOf("proposed", "approved", "input required", "succeeded", "failed", "rejected", "answered", "interrupted", "unknown", "running").or("proposed"),
-  branch: text.or(""), memory: boolean.or(false), edited: boolean.or(false), scheme: boolean.or(false), saves: boolean.or(false),
-  stale: boolean.or(false), outdated: text.or(""), notes: list(text.or("")).or([]), warning: nullable(CallWarning).or(null),
-  arguments: mapping(json).orEmpty(), asked: nullable(mapping(json)).or(null), filled: list(text.or("")).or([]), uses: list(Use).or([]),
-  object: text.or(""), what: text.or(""), before: text.or(""), change: text.or(""), result: text.or(""), error: text.or(""),
-  reason: text.or(""), ms: number.or(0), prints: text.or(""), why: text.or(""), again: boolean.or(false), following: integer.or(0),
-  budget_calls: integer.or(0), may_have_run: boolean.or(false), recorded: text.or(""), questions: list(QuestionRow).or([]),
-  downstream: text.or(""), approval_digest: text.or(""), same: text.or(""), by: text.or(""), origins: list(OriginRow).or([]),
-  by_rule: text.or(""), wrong: mapping(text).orEmpty(), asked_tool: text.or(""), suggested_tool: nullable(text).or(null),
-  changes_nothing: boolean.or(false), who: text.or("")
+  branch: text.or(""), memory: boolean.or(false), inherited: boolean.or(false), edited: boolean.or(false), scheme: boolean.or(false),
+  saves: boolean.or(false), stale: boolean.or(false), outdated: text.or(""), notes: list(text.or("")).or([]),
+  warning: nullable(CallWarning).or(null), arguments: mapping(json).orEmpty(), asked: nullable(mapping(json)).or(null),
+  filled: list(text.or("")).or([]), uses: list(Use).or([]), object: text.or(""), what: text.or(""), before: text.or(""), change: text.or(""),
+  result: text.or(""), error: text.or(""), reason: text.or(""), ms: number.or(0), prints: text.or(""), why: text.or(""),
+  again: boolean.or(false), following: integer.or(0), budget_calls: integer.or(0), may_have_run: boolean.or(false), recorded: text.or(""),
+  questions: list(QuestionRow).or([]), downstream: text.or(""), approval_digest: text.or(""), same: text.or(""), by: text.or(""),
+  origins: list(OriginRow).or([]), by_rule: text.or(""), wrong: mapping(text).orEmpty(), asked_tool: text.or(""),
+  suggested_tool: nullable(text).or(null), changes_nothing: boolean.or(false), who: text.or("")
 });
 export type CallRow = Read<typeof CallRow>;
 export const Preview = record({
@@ -108,8 +109,8 @@ export const TurnRow = record({
 export type TurnRow = Read<typeof TurnRow>;
 export const BranchRow = record({
   id: text, name: text, current: boolean.or(false), hidden: boolean.or(false), left: text.or(""), shares: text.or(""), calls: integer.or(0),
-  differs: text.or(""), ran: integer.or(0), remembered: integer.or(0), ms: number.or(0), tokens: integer.or(0), cost: text.or(""),
-  text: text.or(""), repeats: text.or("")
+  differs: text.or(""), ran: integer.or(0), remembered: integer.or(0), inherited: integer.or(0), ms: number.or(0), tokens: integer.or(0),
+  cost: text.or(""), text: text.or(""), repeats: text.or("")
 });
 export type BranchRow = Read<typeof BranchRow>;
 export const ChangeRow = record({

@@ -8,7 +8,7 @@ import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, redraw
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview, previewForCall } from './full_preview';
 import { icon } from './icons';
-import { branchName, callWord, currentBranch, nameText, printsLabel, savedName, warningText } from './labels';
+import { branchName, callWord, currentBranch, nameText, printsLabel, savedName, sourceWord, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { pathOf } from './origins';
@@ -61,7 +61,7 @@ function callFacts(view: ViewState, call: CallRow): HTMLElement | null {
     !open && object ? [t('Returns'), strongText(oneLine(object.name))] : null,
     !open && call.result ? [t('Result'), code(call.result)] : null,
     sameFact(view, call),
-    call.memory ? [t('From'), t('cached result: the tool did not run again')] : null,
+    sourceWord(call) ? [t('From'), call.inherited ? t('the branch that this one left: the tool did not run again') : t('cached result: the tool did not run again')] : null,
     ...decisionFacts(view, call),
     outdated(call.outdated),
     notesOf(call)

@@ -1,5 +1,5 @@
 /** The head of the panel: status, model and tokens, the buttons Step, Run, Stop and Export. */
-import type { SessionRow } from '../generated/contract';
+import type { BranchRow, SessionRow } from '../generated/contract';
 import { Menu } from './menu';
 import { similarCalls } from './batch';
 import { type Child, h, joined, prose, screenReaderText, setChildren, whenChanged } from './dom';
@@ -53,9 +53,9 @@ function stepTip(view: ViewState, by: 1 | -1): string {
   return call ? t('Shows call %1. Nothing runs.', call) : t('Shows what was there before the first call. Nothing runs.');
 }
 
-/** How many calls ran, and how many cached results were used. */
-export const ranText = (ran: number, cached: number): string =>
-  tn('%1 call ran', '%1 calls ran', ran) + (cached ? `, ${tn('%1 cached result', '%1 cached results', cached)}` : '');
+/** How many calls ran on a branch, took a cached result, and ended on an older branch. */
+export const countsText = ({ ran, remembered, inherited }: Pick<BranchRow, 'ran' | 'remembered' | 'inherited'>): string =>
+  joined(', ', ran > 0 && t('%1 ran', ran), remembered > 0 && t('%1 cached', remembered), inherited > 0 && t('%1 from before', inherited));
 
 /** Tokens and cost of the requests; at an earlier step, tokens up to its turn. */
 function tokensText({ model, calls, isPast: past }: ViewState): string {
@@ -79,7 +79,7 @@ function metaItems(view: ViewState): Child[] {
   const parts: [string, string][] = [
     ['opt', oneLine(session.model, 60)],
     ['', view.model.teaching.score],
-    ['opt', session.remembered > 0 ? t('%1 ran, %2 cached', session.ran, session.remembered) : ''],
+    ['opt', session.remembered + session.inherited > 0 ? countsText(session) : ''],
     ['opt', tokensText(view)],
     // The card of a turn names it.
     ['', view.personTurn || view.toGuess ? '' : atCall]

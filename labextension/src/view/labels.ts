@@ -70,7 +70,14 @@ const CALL_LABELS: Readonly<Record<Status, CallLabel>> = {
 };
 
 /** The outcome of a call. */
-export const callWord = ({ status }: CallRow): string => t(CALL_LABELS[status].word);
+export const callWord = ({ status, memory }: CallRow): string =>
+  (status === 'approved' && memory ? t('will be repeated') : t(CALL_LABELS[status].word));
+
+/** Where a result came from that no tool made here; "" for one that was made here. */
+export function sourceWord(call: CallRow | undefined): string {
+  if (!call?.memory || call.status === 'approved') return '';
+  return call.inherited ? t('from before') : t('cached');
+}
 
 /** The icon of a call in the list of steps. */
 export function stepIcon(call: CallRow): IconName {
@@ -86,7 +93,7 @@ export const warningText = ({ warning }: CallRow): string => (warning ? `${warni
 
 /** The outcome of a call and how long it took, for the right end of its step; a warning does not hide that it ran. */
 export function endText(call: CallRow): string {
-  const took = call.memory ? t('cached') : formatDuration(call.ms);
+  const took = sourceWord(call) || formatDuration(call.ms);
   if (call.status !== 'succeeded') return joined(', ', callWord(call), call.warning ? t(call.warning.kind) : '');
   if (call.warning) return joined(', ', t(call.warning.kind), took);
   if (call.outdated) return t('outdated');
@@ -111,7 +118,7 @@ export function objectMarks(view: ViewState, object: ObjectRow): readonly (reado
   const warning = warningOf(view, object);
   const marks: (readonly [IconName, string])[] = warning ? [['warning', t(warning.kind)]] : [];
   if (call?.outdated || object.outdated) marks.push(['clock', t('outdated')]);
-  if (call?.memory) marks.push(['memory', t('cached')]);
+  if (sourceWord(call)) marks.push(['memory', sourceWord(call)]);
   if (call?.status === 'answered') marks.push(['person', t('your answer')]);
   if (object.equals) marks.push(['equal', t('equal to %1', object.equals)]);
   return marks;

@@ -1,6 +1,6 @@
 /** The tab Compare: two branches side by side, with a header and a summary for each. */
 import { type Child, h, joined, mutedText, redraw, screenReaderText, setChildren, whenChanged } from '../dom';
-import { ranText } from '../head';
+import { countsText } from '../head';
 import { button } from '../icons';
 import { isBusy, type Model } from '../model';
 import { formatDuration, oneLine, plural, t, tn } from '../text';
@@ -167,14 +167,14 @@ function columnHeader(view: ViewState, shown: Sides, acts: PanelActions): HTMLEl
 /** Calls, tokens, cost and time of a branch; at an earlier step counted from its calls. */
 function costText(side: Side, past: boolean): string {
   const { branch, calls } = side;
-  const counted = past || branch.ran + branch.remembered === 0;
-  const ran = calls.filter(call => !call.memory && (call.status === 'succeeded' || call.status === 'failed'));
-  const [executed, cached] = counted
-    ? [ran.length, calls.filter(call => call.memory).length]
-    : [branch.ran, branch.remembered];
+  const counted = past || branch.ran + branch.remembered + branch.inherited === 0;
+  const ended = calls.filter(call => call.status === 'succeeded' || call.status === 'failed');
+  const ran = ended.filter(call => !call.memory);
+  const inherited = ended.filter(call => call.inherited).length;
   const time = formatDuration(counted ? ran.reduce((sum, call) => sum + call.ms, 0) : branch.ms);
   const used = past ? [] : [branch.tokens && plural(branch.tokens, 'token'), branch.cost];
-  return joined(' · ', ranText(executed, cached), ...used, time && t('%1 in tools', time));
+  const counts = counted ? { ran: ran.length, remembered: ended.length - ran.length - inherited, inherited } : branch;
+  return joined(' · ', countsText(counts), ...used, time && t('%1 in tools', time));
 }
 
 function columnFooter({ left, right }: Sides, past: boolean): HTMLElement {

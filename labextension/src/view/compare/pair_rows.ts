@@ -2,7 +2,7 @@
 import type { CallRow } from '../../generated/contract';
 import { type Child, h, marked, mutedText, screenReaderText } from '../dom';
 import { button, icon } from '../icons';
-import { callWord, namesObject, printsLabel } from '../labels';
+import { callWord, namesObject, printsLabel, sourceWord } from '../labels';
 import type { Model } from '../model';
 import { literalText, oneLine, plural, t } from '../text';
 import type { PanelActions, ViewState } from '../view_state';
@@ -92,7 +92,7 @@ function callOutcome(call: CallRow, other: CallRow | null, code: string): Child 
     code,
     call.edited && t('edited by you'),
     call.status === 'approved' ? t('not run yet') : call.status !== 'succeeded' || (other && other.status !== 'succeeded') ? callWord(call) : '',
-    call.memory && t('cached')
+    sourceWord(call)
   ].filter(Boolean);
   return words.length ? mutedText(words.join(' · ')) : null;
 }

@@ -2,7 +2,7 @@
 import type { CallRow, ObjectRow } from '../../generated/contract';
 import { h, joined, keyedChildren, setChanged } from '../dom';
 import type { IconName } from '../icons';
-import { branchName, callWord, objectMarks, objectState, savedName } from '../labels';
+import { branchName, callWord, objectMarks, objectState, savedName, sourceWord } from '../labels';
 import { parentsOf } from '../lineage';
 import { oneLine, t, tn } from '../text';
 import type { ViewState } from '../view_state';
@@ -31,7 +31,7 @@ function objectText(view: ViewState, object: ObjectRow): NodeText {
 function callText(view: ViewState, call: CallRow, { edited, stale }: Spot['node']): NodeText {
   const why = call.error || call.reason;
   const states = joined(
-    ', ', callWord(call), edited && t('edited'), stale && t('outdated'), call.memory && t('cached'), call.object ? '' : call.result, why,
+    ', ', callWord(call), edited && t('edited'), stale && t('outdated'), sourceWord(call), call.object ? '' : call.result, why,
     call.warning ? t(call.warning.kind) : ''
   );
   const isMarked = call.warning !== null && !stale && call.branch === '';

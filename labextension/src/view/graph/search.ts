@@ -3,7 +3,7 @@ import type { CallRow, ObjectRow } from '../../generated/contract';
 import { farAmong } from '../batch';
 import { jsonText } from '../exact';
 import type { IconName } from '../icons';
-import { callWord } from '../labels';
+import { callWord, sourceWord } from '../labels';
 import { clip, oneLine, t, tableText } from '../text';
 import type { ViewState } from '../view_state';
 
@@ -28,7 +28,7 @@ function searchText<T extends CallRow | ObjectRow>(row: T, say: (row: T) => read
 
 const callWords = (call: CallRow): readonly string[] => [
   call.tool, call.what, jsonText(call.arguments), call.asked ? jsonText(call.asked) : '', call.result, call.error, call.reason, call.prints,
-  callWord(call), call.memory ? t('cached') : '', call.edited ? t('edited') : '', call.warning ? t(call.warning.kind) : '', call.outdated
+  callWord(call), sourceWord(call), call.edited ? t('edited') : '', call.warning ? t(call.warning.kind) : '', call.outdated
 ];
 
 const objectWords = ({ name, kind, description, note, saved, preview }: ObjectRow): readonly string[] => [
