@@ -34,6 +34,8 @@ const NEAR = 30;
 const [PAGE, PAGE_STEP, LEAST_PAGE] = [900, 75, 300];
 /** The width of a canvas, in pixels, below which objects are drawn by their names. */
 const NAMES = 420;
+/** The height of a canvas, in pixels, above which there is room for words on what is above and below it. */
+const LOW = 240;
 /** Above this many objects or calls, the search bar is shown. */
 const WIDE = 100;
 /** Above this many nodes, a graph that does not fit has an overview, with the search bar beside it where there is room. */
@@ -160,7 +162,7 @@ export class Graph {
     const high = isLimited ? Math.min(most, this._high - (next.isPast ? WALKED : 0)) : isWhole ? Infinity : most;
     const wide = isCut ? width - 2 * BEYOND_BUTTON : width;
     this._camera.setSize(wide, extent, spots.length > 0 ? high : EMPTY);
-    const isTall = this._camera.isTooTall();
+    const isTall = high > LOW && this._camera.isTooTall();
     for (const { element } of this._outside) element.hidden = !isTall;
     if (isTall) this._camera.setSize(wide, extent, high - 2 * STRIP);
     const isLong = Math.max(next.objects.length, next.calls.length) > WIDE;
