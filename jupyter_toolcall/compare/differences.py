@@ -112,6 +112,8 @@ class Tables:
     """The positions of some of the rows that one side alone has."""
     unrelated: bool = False
     """No row of one is known to be a row of the other, as of a table and its groups."""
+    groups: str = ""
+    """The column of which the right one, if it is of groups, has a row for each value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +286,9 @@ def alone(tables: Tables, sides: tuple[str, str]) -> list[str]:
 
 
 def _table_line(tables: Tables, sides: tuple[str, str]) -> str:
+    if sides is CHANGED and tables.groups:
+        rows = tables.left[0], ARROW, tables.right[0]
+        return t("%1 rows %2 %3, one for each %4", *rows, tables.groups)
     if sides is CHANGED and tables.unrelated:
         return t("a new table, %1", shape_text(tables.right))
     parts = [_column(column) for column in tables.by_column[:SHOWN]]

@@ -69,7 +69,26 @@ def tables(left: object, right: object) -> Difference | None:
             best = result
             if not best.changed:
                 break
-    return best
+    return replace(best, groups=_group_column(a, b)) if best.unrelated else best
+
+
+def _group_column(a: Frame, b: Frame) -> str:
+    """Return the column of which a smaller table has one row for each value; "" for none."""
+    common = b.names if b.height < a.height <= LARGE else []
+    for number, name in enumerate(common):
+        if a.names.count(name) == b.names.count(name) == 1:
+            column = a.column(a.names.index(name))
+            try:
+                values, groups = set(a.cells(column)), set(b.cells(b.column(number)))
+            except TypeError:
+                # Lists have no hash, and nobody groups by them.
+                continue
+            # Groups leave out the rows whose cell is empty.
+            left_out = values - groups
+            is_whole = not left_out or (len(left_out) == 1 and a.empty(column) > 0)
+            if is_whole and groups <= values and len(groups) == b.height:
+                return name
+    return ""
 
 
 def names_alone(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

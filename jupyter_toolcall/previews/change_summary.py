@@ -51,6 +51,9 @@ def change_sentence(change: Difference) -> str:
             return t("changes nothing")
         case Unknown(why):
             return why
+        case Tables(groups=name) if name:
+            rows = change.right[0], change.left[0]
+            return t("makes %1 rows of %2, one for each %3", *rows, name)
         case Tables(unrelated=True):
             return t("makes a new table, %1", shape_text(change.right))
         case Tables():

@@ -95,6 +95,9 @@ class _Source:
         if self.origin.trust != "untrusted":
             # 99 is no part of 5.99, 500 none of 1,500, and nothing is a part of an object's name.
             after = r"(?!\w|#\d)"
+            if self.origin.kind == "result" and len(value) < WHOLE:
+                # A short part of a result is found there by chance.
+                return value in self.text.split("\n")
             if NUMBER.fullmatch(value):
                 before, after = r"(?<![\w.,])(?<!\w#)", r"(?!\w|[.,]\d)"
             elif len(value) >= WHOLE:

@@ -179,12 +179,12 @@ def test_beside_the_other_table_each_says_what_it_alone_has_and_groups_are_a_new
     [part] = difference_row("", difference(RECORDS, RECORDS[:1])).parts
     assert (part.says, part.left, part.right) == ("", "1 row only here", "")
     before = pd.DataFrame({"n": [1, 2, 3, 4], "of": ["a", "b", "b", "c"], "m": 0})
-    for groups, size in [
-        (pd.DataFrame({"n": [7]}), "1 × 1"),
-        (pd.DataFrame({"of": ["a", "b", "c"], "n": [10, 50, 40]}), "3 × 2"),
-        (pd.DataFrame({"of": ["a", "b"], "total": [1, 5]}), "2 × 2"),
+    for groups, says in [
+        (pd.DataFrame({"n": [7]}), "a new table, 1 × 1"),
+        (pd.DataFrame({"of": ["a", "b", "c"], "n": [10, 50, 40]}), "4 rows → 3, one for each of"),
+        (pd.DataFrame({"of": ["a", "b"], "total": [1, 5]}), "a new table, 2 × 2"),
     ]:
-        assert in_a_line(difference(before, groups), CHANGED) == f"a new table, {size}"
+        assert in_a_line(difference(before, groups), CHANGED) == says
     fewer = before.loc[[0], ["n", "of"]]
     assert in_a_line(difference(before, fewer), CHANGED).startswith("4 × 3 → 1 × 2; removed: m")
 

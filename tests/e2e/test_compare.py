@@ -61,7 +61,7 @@ def slices(page: Page, place: Place, name: str) -> Locator:
     view = kitchen.panel(page, 1)
     kitchen.expect_status(view, "Finished")
     edited(view, 3, lambda dialog: dialog.get_by_text("SLICES").click())
-    expect(view).to_contain_text("4 ran, 4 from before")
+    expect(view).to_contain_text("4 ran, 1 cached, 3 from before")
     return view
 
 

@@ -138,7 +138,7 @@ def test_an_edit_after_the_end_makes_a_branch_beside_the_old_one(page: Page, lab
     save(page)
     sticks = saved_svg(lab, "b.ipynb", 1)
     edit_slices(view)
-    expect(view).to_contain_text("4 ran, 4 from before")
+    expect(view).to_contain_text("4 ran, 1 cached, 3 from before")
     screenshot(page, "branches")
 
     places = (node(view, name).first.bounding_box() for name in ("Potato#4", "Potato#4 of main"))

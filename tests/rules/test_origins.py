@@ -270,9 +270,9 @@ def test_each_argument_says_where_its_value_came_from() -> None:
     assert str(first["person"]) == "from your prompt"
     assert str(second["text"]) == "from call 1, address_of"
     assert str(third["text"]) == "from call 2, read_page (not trusted)"
-    found = "from call 2, read_page (not trusted); from your prompt; from call 1, address_of"
-    assert str(fourth["text"]) == found
-    assert fourth["text"].labels == {"untrusted", "prompt", "result"}
+    # A short part of a trusted result, such as "Anna" of call 1, stands there by chance.
+    assert str(fourth["text"]) == "from call 2, read_page (not trusted); from your prompt"
+    assert fourth["text"].labels == {"untrusted", "prompt"}
     assert str(fifth["text"]) == "the model's own words"
     assert str(fifth["times"]) == "the tool's default"
 

@@ -8,7 +8,7 @@ import { type Child, focusInPlace, h, hasFocus, listen, mutedText, prose, redraw
 import { argumentsOf, type Fact, factList, namedObject, objectLine, type Show, toolDescription } from './facts';
 import { fullPreview, previewForCall } from './full_preview';
 import { icon } from './icons';
-import { branchName, callWord, currentBranch, nameText, printsLabel, savedName, sourceWord, warningText } from './labels';
+import { branchName, callWord, currentBranch, nameText, printsLabel, purpose, savedName, sourceWord, warningText } from './labels';
 import { ancestors, descendants, MOST_NAMED } from './lineage';
 import { sameCalls } from './model';
 import { pathOf } from './origins';
@@ -136,10 +136,7 @@ function contentOf(view: ViewState, call: CallRow | undefined, object: ObjectRow
 }
 
 function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, on: Element): Child[] {
-  // What `save` tells the model is no text for the person.
-  const text = call.saves
-    ? t('Saves the result as %1.', Object.keys(call.arguments).join(', '))
-    : (view.model.tools.get(call.tool)?.description ?? '');
+  const text = purpose(call, view.model.tools.get(call.tool));
   // In a narrow card it is one line, and whole while it has the focus.
   const description = text ? h('p', { tabindex: isDecision(call) ? 0 : undefined }, toolDescription(text)) : null;
   const open = isDecision(call);

@@ -5,6 +5,7 @@ import { focusInPlace, h } from './dom';
 import { complain, type Dialog, dialogBox, type FieldContext, FieldRow, filledArguments, firstInput, FormError, labelledField } from './fields';
 import { columnsOf, missingColumn, requestPreview } from './full_preview';
 import { button, icon, note } from './icons';
+import { purpose } from './labels';
 import { dependentCalls } from './lineage';
 import { fieldsOf, initialRaw, own, rawOf } from './schema';
 import { clip, literalText, oneLine, t, tn } from './text';
@@ -95,7 +96,7 @@ export class EditDialog implements Dialog {
       button(t('Cancel'), { look: 'right', onclick: () => this._close() }), this._runButton
     )
   );
-  readonly element = dialogBox(t('Edit call'), this._call.tool, this._tool?.description ?? '', this._form, () => this._close());
+  readonly element = dialogBox(t('Edit call'), this._call.tool, purpose(this._call, this._tool), this._form, () => this._close());
 
   constructor(private _view: ViewState, private readonly _call: CallRow, private readonly _acts: PanelActions, private readonly _close: () => void) {
     this._showConsequence();

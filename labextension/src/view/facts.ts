@@ -83,7 +83,7 @@ const whole = new Set<string>();
 function longText(key: string, value: string): HTMLElement {
   const text = scrollingText('"', ...signs(value), '"');
   if (value.length < SIZED) return text;
-  const size = `${plural(value.trim().split(/\n\s*\n/).length, 'paragraph')}, ${plural([...value].length, 'character')}`;
+  const size = `${plural(value.trim().split('\n').length, 'line')}, ${plural([...value].length, 'character')}`;
   const show = (): void => {
     element.classList.toggle('whole', whole.has(key));
     toggle.textContent = whole.has(key) ? t('Show less') : t('Show all');

@@ -79,6 +79,11 @@ export function sourceWord(call: CallRow | undefined): string {
   return call.inherited ? t('from before') : t('cached');
 }
 
+/** What a call is for. What `save` tells the model is no text for the person. */
+export function purpose(call: CallRow, tool: ToolRow | undefined): string {
+  return call.saves ? t('Saves the result as %1.', Object.keys(call.arguments).join(', ')) : (tool?.description ?? '');
+}
+
 /** The icon of a call in the list of steps. */
 export function stepIcon(call: CallRow): IconName {
   if (call.status !== 'succeeded') return CALL_LABELS[call.status].icon;
