@@ -25,16 +25,16 @@ LIMITS = {
     "view": 2_379,
     "models": 2_020,
     "export": 2_720,
-    "compare": 1_907,
+    "compare": 1_925,
     "schemes": 1_510,
     "teaching + evaluation": 1_998,
     "storage": 987,
-    "rules, budgets, origins, previews": 1_617,
+    "rules, budgets, origins, previews": 1_622,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_680,
+    "all": 39_703,
     "Python files": 256,
-    "Python tests": 50_018,
-    "TypeScript": 12_077,
+    "Python tests": 50_019,
+    "TypeScript": 12_080,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
