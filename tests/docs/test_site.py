@@ -78,7 +78,7 @@ def test_a_lesson_has_a_panel_for_each_of_its_sessions(page: Page, site: Path) -
 def test_a_panel_shows_graph_steps_and_messages_without_a_kernel(page: Page, site: Path) -> None:
     panel = first_panel(page, site)
     graph = panel.get_by_role("img", name="Object lineage")
-    graph.get_by_role("button", name="Fries#1").click()
+    graph.get_by_role("button", name="Fries#1", exact=True).click()
     expect(panel.get_by_role("region", name="Details")).to_contain_text("made by Oven_bake")
     screenshot(page, "lesson")
     panel.get_by_role("tab", name="Steps").click()
