@@ -123,7 +123,7 @@ test('a mapping stands in rows of key and value, and a long text says how long i
   const text = Array.from({ length: 8 }, (_, index) => `Paragraph ${index}. ${'word '.repeat(30)}`).join('\n\n');
   const it = await shown({ arguments: { rates: { Grinder: 89, 'Milk jug': 'x' }, body: text } }, {});
   assert.deepEqual(it.all('.tc-args .tc-map > *').map(one => one.textContent), ['Grinder', '89', 'Milk jug', '"x"']);
-  assert.equal(it.one('.tc-args .tc-long .tc-row').textContent, `8 paragraphs, ${text.length.toLocaleString('en-US')} charactersShow all`);
+  assert.equal(it.one('.tc-args .tc-long .tc-row').textContent, `15 lines, ${text.length.toLocaleString('en-US')} charactersShow all`);
   it.click('Show all');
   assert.equal(it.all('.tc-long.whole').length, 1);
   it.click('Show less');
