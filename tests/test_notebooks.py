@@ -344,7 +344,7 @@ def test_the_analyst_finishes_after_one_approval_and_drops_most_birds(live_objec
 
 def test_other_columns_run_what_depends_on_them_alone(live_objects: Any) -> None:
     shown = below(live_objects, "%toolchat -n penguins edit")
-    assert "7 ran, 2 cached" in shown
+    assert "7 ran, 2 from before" in shown
     assert "✓ 3 tables_drop_nulls(DataFrame#1, columns" in shown
     assert "333 birds remain" in shown
     assert "raw is as it was: (344, 17) False" in shown
@@ -438,4 +438,4 @@ def test_a_chain_on_the_current_object_makes_one_object_after_the_other() -> Non
 
 def test_what_hangs_on_a_name_follows_an_edit() -> None:
     notebook = read_notebook(ROOT / "notebooks" / "03_current.ipynb")
-    assert "4 ran, 6 cached" in below(notebook, 'print("These calls run again')
+    assert "4 ran, 4 cached, 2 from before" in below(notebook, 'print("These calls run again')
