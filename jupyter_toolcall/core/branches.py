@@ -88,11 +88,11 @@ def branches(journal: Journal, head: str) -> tuple[Branch, ...]:
 def _change(journal: Journal, branch: Branch, left: Branch, namesakes: Sequence[Branch]) -> str:
     """Return how a branch differs from the one that it left, also by decisions that it repeats from
     a third one, and from its namesakes: those of the same default name."""
-    mine, parts = _person_changes(journal, branch.head), list[str]()
+    mine, parts = dict(_path(journal, branch.head).decisions), list[str]()
     # The first own decision is the change itself.
     own_call = getattr(journal[branch.first_entry].event, "call_id", "")
     for other in (left, *namesakes):
-        theirs = _person_changes(journal, other.head)
+        theirs = dict(_path(journal, other.head).decisions)
         missing = theirs.keys() - mine.keys() if other is not left else ()
         parts += [
             t("with %1", text)
@@ -103,12 +103,6 @@ def _change(journal: Journal, branch: Branch, left: Branch, namesakes: Sequence[
     if not parts and any(other.change == branch.change for other in namesakes):
         parts = [t("from %1", left.name)]
     return joined(", ", dict.fromkeys([branch.change, *parts]))
-
-
-def _person_changes(journal: Journal, head: str) -> dict[str, str]:
-    """Return what a person edited, rejected or answered on a branch, by the calls."""
-    state = state_at(journal, head)
-    return dict(decision_change(journal[entry], state) for entry in _path(journal, head).decisions)
 
 
 def ancestor_name(journal: Journal, head: str, others: Collection[str]) -> str:
@@ -126,8 +120,8 @@ class _Path(NamedTuple):
     """The entry with which it last left an older branch; "" where it left none."""
     prompts: Trail[str] = Trail()
     """The entries with which cells begin."""
-    decisions: Trail[str] = Trail()
-    """Those with which a person edited, rejected or answered calls."""
+    decisions: Trail[tuple[str, str]] = Trail()
+    """What a person edited, rejected or answered: the id of the call, and what that changed."""
     question: str = ""
     """The first entry of the question beside the conversation that it leads to, if any."""
 
@@ -149,7 +143,8 @@ def _path_fold(journal: Journal) -> Callable[[_Path, Entry], _Path]:
             path = path._replace(prompts=path.prompts.add(entry.id))
         event = entry.event
         if isinstance(event, Decided) and event.decision != "approve" and not event.round:
-            path = path._replace(decisions=path.decisions.add(entry.id))
+            change = decision_change(entry, state_at(journal, entry.id))
+            path = path._replace(decisions=path.decisions.add(change))
         if entry.begins_question and not path.question:
             path = path._replace(question=entry.id)
         return path

@@ -55,7 +55,7 @@ class Journal:
         """Held while an entry is added, and from the check of an approval to the start by it: two
         threads must not both find it unused."""
         self.secrets = Secrets({})
-        """The secrets that new entries must not hold; None where a file is only read."""
+        """The secrets that new entries must not hold; none where a file is only read."""
 
     def __reduce__(self) -> NoReturn:
         """Refuse a copy or a pickle: an approval in it would start its call a second time."""

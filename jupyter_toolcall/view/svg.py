@@ -58,8 +58,9 @@ _FOREIGN = re.compile("[^\u0000-\u036f\u2000-\u22ff]")
 def svg(rows: Rows) -> str:
     """Return the drawing of a session as an SVG picture."""
     # Many calls in narrow rows would be a picture of many rows.
-    pages = PAGES[-1:] if len(rows.calls) > MANY else PAGES[:1]
-    graph = with_graph(rows, pages).graph[0]
+    is_wide = len(rows.calls) > MANY
+    graphs = with_graph(rows, PAGES[-1:] if is_wide else PAGES[:1]).graph
+    graph = max(graphs, key=lambda graph: graph.width) if is_wide else graphs[0]
     lines = [] if graph.nodes else last_lines(rows)
     width, bottom = max(graph.width, LEAST_WIDTH), max(graph.height, 24 + 18 * max(len(lines), 1))
     # The title stands above the drawing, at negative heights.

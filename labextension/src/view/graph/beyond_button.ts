@@ -40,7 +40,8 @@ export class BeyondButton {
   /** Moves the graph by half of what is in sight. */
   private _show(): void {
     const { left, right, top, bottom } = this._camera.inSight();
-    const x = { left, right }[this._side as string] ?? (left + right) / 2;
-    this._camera.showPoint(x, { above: top, below: bottom }[this._side as string] ?? (top + bottom) / 2);
+    const x = this._side === 'left' ? left : this._side === 'right' ? right : (left + right) / 2;
+    const y = this._side === 'above' ? top : this._side === 'below' ? bottom : (top + bottom) / 2;
+    this._camera.showPoint(x, y);
   }
 }
