@@ -168,8 +168,7 @@ def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:
     left, up = -node.width / 2, -node.height / 2
     for number, mark in enumerate(marks):
         yield _icon(node, mark, left + 17 + 16 * number, 0, ink)
-    room = node.width - 16 - 16 * len(marks)
-    right = 8 * len(marks)
+    room, right = node.width - 16 - 16 * len(marks), 8 * len(marks)
     yield _fitted(node, right, -3 if node.detail else 4, node.label, ink, MONO, room)
     if node.detail:
         yield _fitted(node, right, 12, node.detail, MUTED, SMALL, room)

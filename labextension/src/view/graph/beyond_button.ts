@@ -41,7 +41,6 @@ export class BeyondButton {
   private _show(): void {
     const { left, right, top, bottom } = this._camera.inSight();
     const x = this._side === 'left' ? left : this._side === 'right' ? right : (left + right) / 2;
-    const y = this._side === 'above' ? top : this._side === 'below' ? bottom : (top + bottom) / 2;
-    this._camera.showPoint(x, y);
+    this._camera.showPoint(x, this._side === 'above' ? top : this._side === 'below' ? bottom : (top + bottom) / 2);
   }
 }
