@@ -45,6 +45,8 @@ FRONT_ENDS = ("lab", pytest.param("notebook7", marks=pytest.mark.long))
 """The fixtures of both front ends, as parameters of a test."""
 START = 90.0
 """Seconds that a server, a page or a kernel may take on a busy machine of two cores."""
+SETTLE = 5.0
+"""Seconds in which a page comes to rest after a change of its size."""
 
 CURRENT = "window.jupyterapp.shell.currentWidget"
 KERNEL = f"{CURRENT}?.sessionContext?.session?.kernel"
@@ -436,6 +438,18 @@ def quiet_page(page: Page) -> Iterator[list[str]]:
     yield loaded
     assert complaints == []
     assert [url for url in loaded if not url.startswith(("file://", "data:"))] == []
+
+
+def expect_nothing(part: Locator, problems: str) -> None:
+    """A script finds nothing in a part, once the page has settled.
+
+    It asks again in the next frame: JupyterLab lays its cells out after a change of size, and an
+    update of the panel can take the part out of the page before it is measured.
+    """
+    deadline = time.monotonic() + SETTLE
+    while (found := part.evaluate(problems)) and time.monotonic() < deadline:
+        part.page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert not found, found
 
 
 def screenshot(page: Page, name: str) -> None:

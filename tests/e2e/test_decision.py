@@ -22,7 +22,15 @@ from tests.e2e.kitchen import (
     script,
     steps,
 )
-from tests.e2e.rig import FRONT_ENDS, Place, dark_theme, open_notebook, screenshot, wait_idle
+from tests.e2e.rig import (
+    FRONT_ENDS,
+    Place,
+    dark_theme,
+    expect_nothing,
+    open_notebook,
+    screenshot,
+    wait_idle,
+)
 
 SIZES = [(1366, 768), (1400, 1000), (900, 768), (500, 900)]
 ACCOUNTS = '''%load_ext jupyter_toolcall
@@ -143,8 +151,7 @@ def expect_decision_in_sight(page: Page, view: Locator, tool: str, words: str = 
     assert len(parts) > 3
     for part in [*parts, *buttons]:
         expect(part).to_be_in_viewport(ratio=0.98)
-        covered = part.evaluate(COVERED)
-        assert not covered, covered
+        expect_nothing(part, COVERED)
     graph = view.get_by_role("img", name="Object lineage")
     expect(graph).to_be_in_viewport(ratio=0.95)
     made = card.get_by_text("Creates ").inner_text().split()[1].rstrip(".")
@@ -187,7 +194,7 @@ def test_five_kinds_of_calls_are_decided_with_words_arguments_and_buttons_in_sig
             buttons = [card.get_by_role("button", name=name, exact=True) for name in DECISIONS]
             for part in [*parts, *shown, *buttons]:
                 expect(part).to_be_in_viewport(ratio=0.98)
-                assert not part.evaluate(COVERED)
+                expect_nothing(part, COVERED)
             screenshot(page, f"five-{tool}-{width}")
             if tool == "drop":
                 press(view, "Edit")
@@ -429,7 +436,7 @@ def test_the_form_edit_moves_no_field_and_its_buttons_are_whole_as_one_types(
             confirm = dialog.get_by_role("button", name="Run with these values")
             for button in (confirm, dialog.get_by_role("button", name="Reset")):
                 expect(button).to_be_in_viewport(ratio=0.98)
-                assert not button.evaluate(COVERED)
+                expect_nothing(button, COVERED)
             assert fields.evaluate_all(read_places) == pytest.approx(places, abs=1)
             screenshot(page, f"edit-{'ran' if is_over else 'waits'}-{width}-{height}")
             press(dialog, "Cancel")

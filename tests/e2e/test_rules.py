@@ -10,6 +10,7 @@ from tests.e2e.kitchen import expect_status, expect_step, expect_waits, panel, p
 from tests.e2e.rig import (
     Place,
     dark_theme,
+    expect_nothing,
     open_notebook,
     run_cell,
     run_command,
@@ -80,7 +81,7 @@ def frames(page: Page, view: Locator, name: str, part: Locator | None = None) ->
 
 def expect_no_overlap(view: Locator) -> None:
     """No part of the card is wider than the panel, and the sheet covers no argument."""
-    problems = view.evaluate("""view => {
+    script = """view => {
         const panel = view.getBoundingClientRect();
         const own = ':is(.tc-sheet, .tc-args, .tc-rule, .tc-act, .tc-meanwhile) *, .tc-last > *';
         const parts = [...view.querySelectorAll(own)];
@@ -94,9 +95,10 @@ def expect_no_overlap(view: Locator) -> None:
         if (sheet && tabs < sheet.bottom) covered.push(view.querySelector('.tc-tabs'));
         const body = view.querySelector('.tc-card:not([hidden]) > .tc-cardbody');
         if (body && body.scrollHeight > body.clientHeight + 1) covered.push(body);
-        return [...wide, ...covered].map(e => `${e.className} ${e.textContent}`.slice(0, 80));
-    }""")
-    assert problems == []
+        const named = e => `${e.className} ${e.textContent}`.slice(0, 80);
+        return [...wide, ...covered].map(named).join('\\n');
+    }"""
+    expect_nothing(view, script)
 
 
 def reject(view: Locator, reason: str = "") -> None:
