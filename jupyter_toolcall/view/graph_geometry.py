@@ -301,7 +301,7 @@ def _dot(graph: GraphRow, hidden: Iterable[Hidden]) -> Iterator[str]:
     a call is added: measured, fewer of them move, for some more crossings.
     """
     yield "rankdir=LR ordering=out nodesep=.22 ranksep=.3"
-    yield 'node [shape=box fixedsize=true label=""] edge [dir=none]'
+    yield 'node [shape=box fixedsize=true label=""] edge [dir=none headport=w]'
     group = [*range(len(graph.nodes))]
     for ends in ((group[edge.tail], group[edge.head]) for edge in graph.edges):
         group[:] = [min(ends) if number in ends else number for number in group]
