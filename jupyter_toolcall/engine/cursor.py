@@ -376,23 +376,19 @@ class SessionHooks:
 
         It yields a function that takes the reply. `model` is `provider:name`, or "".
         """
-        return nullcontext(ignore)
+        return nullcontext(lambda result: None)
 
     def around_execution(
         self, call: PreparedCall
     ) -> AbstractContextManager[Callable[[Outcome], None]]:
         """Return a context that is open while a tool runs; it yields a function that takes the
         outcome."""
-        return nullcontext(ignore)
+        return nullcontext(lambda result: None)
 
     def while_running(self) -> AbstractContextManager[object]:
         """Return a context that is open in the main thread while tools run, and the session does
         not change. Where several run together, it is opened again after each of them ends."""
         return nullcontext()
-
-
-def ignore(result: object) -> None:
-    """Take a result, and do nothing."""
 
 
 Clock = Callable[[], float]

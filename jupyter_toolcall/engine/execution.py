@@ -6,7 +6,6 @@ new object, besides the result; where a call fails it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -332,19 +331,6 @@ class EarlyEnd:
         ran = self.execution.ended(self.outcome, self.interrupted, state)
         stored = stored_execution(ready, state, values, ran, self.ms)
         return replace(stored, meta={**stored.meta, "by": self.by}) if self.by else stored
-
-
-def execute_call(
-    ready: PreparedCall,
-    state: State,
-    values: SessionValues,
-    clock: Callable[[], float],
-    executor: Executor | None = None,
-) -> Execution:
-    """Run a call, store its results, and return its execution. Raises what `run_tool` raises."""
-    began = clock()
-    ran = run_tool(ready, state, values, executor)
-    return stored_execution(ready, state, values, ran, milliseconds(began, clock()))
 
 
 def stored_execution(

@@ -8,7 +8,7 @@ come from a person.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from ..core.branches import replies_beside
@@ -35,8 +35,8 @@ from ..schemes.requests import recorded_reply, with_secret_values
 from ..tools.tool import Tool, parameters_schema
 from ..tools.tool_version import PYTHON
 from .call_effects import call_effect
-from .cursor import Cursor, RunningCall, ignore
-from .execution import Execution, execute_call, milliseconds
+from .cursor import Cursor, RunningCall
+from .execution import Execution, milliseconds, run_tool, stored_execution
 from .input_rounds import with_response
 from .permission import (
     Refuse,
@@ -90,7 +90,7 @@ def timed_reply(cursor: Cursor, request: Request) -> tuple[Reply | None, JsonDic
     context = cursor.context
     began = context.clock()
     model = str(getattr(context.model, "name", ""))
-    with _hooked([hook.around_request(model) for hook in traced(context)]) as note:
+    with _open([hook.around_request(model) for hook in traced(context)]) as note:
         reply = request_reply(cursor, request)
         note(reply)
     meta: JsonDict = {"at": began, "ms": milliseconds(began, context.clock())}
@@ -200,7 +200,8 @@ def start_call(
         call.demand_keys()
     outcome = cursor.context.values.cached_outcome(ready) if from_record else None
     if outcome is None:
-        demand_secrets(ready)
+        if ready.missing is not None:
+            raise ready.missing
         try:
             if not cursor.is_current(ready.tool):
                 return None
@@ -245,7 +246,8 @@ def resume_call(cursor: Cursor, call: CallRecord, state: State) -> Entry | None:
         ready = with_response(call, ready, cursor.context.secrets)
     except CallError as error:
         return cursor.write(Finished(call.id, Failed(str(error))))
-    demand_secrets(ready)
+    if ready.missing is not None:
+        raise ready.missing
     cursor.reapproved.discard(call.id)
     cursor.write(start_of(call, ready), **tool_code_note(cursor, ready.tool, state))
     return execute(cursor, ready, state)
@@ -278,12 +280,6 @@ def start_of(call: CallRecord, ready: PreparedCall, rule: str | None = None) -> 
     )
 
 
-def demand_secrets(ready: PreparedCall) -> None:
-    """Raise MissingSecret, before a start is recorded, where a call could not run."""
-    if ready.missing is not None:
-        raise ready.missing
-
-
 def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
     """Run a call that has started, unless it ran ahead of its turn, and record its result.
 
@@ -314,10 +310,12 @@ def execute(cursor: Cursor, ready: PreparedCall, state: State) -> Entry:
 def _run_alone(cursor: Cursor, ready: PreparedCall, state: State) -> Execution:
     context = cursor.context
     with around_execution(cursor, ready) as note, while_running(cursor):
-        executor = context.executor_of(ready.tool)
-        ran = execute_call(ready, state, context.values, context.clock, executor)
-        note(ran.outcome)
-    return ran
+        began = context.clock()
+        ran = run_tool(ready, state, context.values, context.executor_of(ready.tool))
+        ms = milliseconds(began, context.clock())
+        execution = stored_execution(ready, state, context.values, ran, ms)
+        note(execution.outcome)
+    return execution
 
 
 def record_end(cursor: Cursor, ready: PreparedCall, ran: Execution, effect: str) -> Entry:
@@ -340,7 +338,7 @@ Note = Callable[[Any], None]
 
 def around_execution(cursor: Cursor, ready: PreparedCall) -> AbstractContextManager[Note]:
     """Return the contexts of the hooks around a call; they yield what takes its outcome."""
-    return _hooked([hook.around_execution(ready) for hook in traced(cursor.context)])
+    return _open([hook.around_execution(ready) for hook in traced(cursor.context)])
 
 
 @contextmanager
@@ -352,16 +350,9 @@ def while_running(cursor: Cursor) -> Iterator[None]:
         yield
 
 
-def _hooked(contexts: Sequence[AbstractContextManager[Note]]) -> AbstractContextManager[Note]:
-    """Return the contexts of all hooks as one, which yields a function that takes the result.
-
-    A session without hooks skips the contexts: most have none.
-    """
-    return _entered(contexts) if contexts else nullcontext(ignore)
-
-
 @contextmanager
-def _entered(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+def _open(contexts: Sequence[AbstractContextManager[Note]]) -> Iterator[Note]:
+    """Open the contexts of all hooks as one, which yields a function that takes the result."""
     with ExitStack() as stack:
         notes = [stack.enter_context(context) for context in contexts]
 

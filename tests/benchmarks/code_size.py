@@ -18,7 +18,7 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_311,
-    "core + engine + session": 8_617,
+    "core + engine + session": 8_602,
     "tools": 3_753,
     "sources": 6_015,
     "jupyter": 4_415,
@@ -31,9 +31,9 @@ LIMITS = {
     "storage": 987,
     "rules, budgets, origins, previews": 1_622,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_703,
+    "all": 39_688,
     "Python files": 256,
-    "Python tests": 50_019,
+    "Python tests": 50_034,
     "TypeScript": 12_080,
 }
 """Of each row, how many lines of code, files or lines there may be."""

@@ -16,7 +16,7 @@ import pytest
 
 from jupyter_toolcall import Rule, Scripted, Session, Tool, Toolbox, tool
 from jupyter_toolcall.core.errors import DefinitionError, NotYourTurn, ToolcallError, UsageError
-from jupyter_toolcall.engine.cursor import SessionHooks, ignore
+from jupyter_toolcall.engine.cursor import SessionHooks
 from jupyter_toolcall.jupyter.input_line import ask_by_input
 from jupyter_toolcall.jupyter.panel_controller import PanelController
 from jupyter_toolcall.models import Reply, Request
@@ -272,7 +272,7 @@ def test_the_hooks_of_calls_that_run_together_are_closed_after_an_error() -> Non
         def around_execution(self, call: Any) -> Iterator[Any]:
             events.append(f"open {call.call_id}")
             try:
-                yield ignore
+                yield lambda outcome: None
             finally:
                 events.append(f"close {call.call_id}")
 
