@@ -412,6 +412,12 @@ def from_json(data: object) -> Event:
         event: Event = msgspec.convert(data, Event)
     except (TypeError, ValueError, AttributeError) as error:
         raise BrokenJournal(visible_text(f"this is no event: {str(data)[:80]} ({error})")) from None
-    if not all(input_object.producer.input for input_object in inputs_of(event)):
-        raise BrokenJournal(f"this is no event: {str(data)[:80]} (an input is none)")
+    demand_named_inputs(event)
     return event
+
+
+def demand_named_inputs(event: Event) -> None:
+    """Raise BrokenJournal for an event with an input that begins with no person."""
+    for input_object in inputs_of(event):
+        if not input_object.producer.input:
+            raise BrokenJournal(f"this is no event: {str(event)[:80]} (an input is none)")

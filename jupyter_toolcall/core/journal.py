@@ -13,7 +13,16 @@ from .errors import BrokenJournal, UnknownEntry, UnknownFormat, UsageError
 from .events import Asked, Decided, Event, Finished, InputNeeded, Replied, Started, to_json
 from .folds import Fold, S
 from .interrupts import Hold
-from .journal_entries import BROKEN, HEADER, Entry, Label, Seal, When, name_by_json
+from .journal_entries import (
+    BROKEN,
+    HEADER,
+    Entry,
+    EntryLine,
+    Label,
+    Seal,
+    When,
+    name_by_json,
+)
 from .recorded_data import frozen, replace
 from .repeated_entries import Repeat, read_repeat, repeated_entries
 from .secrets import Secrets, hide_event_secrets
@@ -172,7 +181,7 @@ class Journal:
         self._leaves[entry.id] = None
         if entry.begins_question:
             self.questions.append(entry.id)
-        elif self.continuation(entry.parent) == entry.id:
+        elif not siblings or self.continuation(entry.parent) == entry.id:
             self._leaves.pop(entry.parent or "", None)
             return
         self.forks[entry.id] = None
@@ -503,18 +512,21 @@ class Journal:
 
     def _read(self, line: str, seal: Seal | None, is_first: bool) -> None:
         data, sealed = journal_entries.read(line, seal, self._previous, is_first=is_first)
-        if "journal" in data:
-            return
-        if "text" in data:
-            if self.remember(data["value"]) != data["text"]:
-                raise BrokenJournal("a text does not fit its digest")
-        elif "repeats" in data:
-            self._read_repeat(read_repeat(data), sealed)
-        elif "branch" in data:
-            self.label(data["branch"], journal_entries.label(data))
-        else:
-            self._read_entry(journal_entries.entry(data, sealed))
-            self._previous = data["id"]
+        match data:
+            case EntryLine(id=entry_id):
+                self._read_entry(journal_entries.entry(data, sealed))
+                self._previous = entry_id
+            case {"journal": _}:
+                return
+            case {"text": text_digest, "value": value}:
+                if self.remember(value) != text_digest:
+                    raise BrokenJournal("a text does not fit its digest")
+            case {"repeats": _}:
+                self._read_repeat(read_repeat(data), sealed)
+            case {"branch": branch}:
+                self.label(branch, journal_entries.label(data))
+            case _:
+                raise BrokenJournal("a line is nothing that a journal has")
 
     def _read_repeat(self, repeat: Repeat, sealed: bool) -> None:
         if repeat.parent is not None and repeat.parent not in self:

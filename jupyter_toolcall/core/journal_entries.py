@@ -10,14 +10,23 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal, cast
 
 import msgspec
 
 from .digests import digest, encode
 from .errors import BrokenJournal, UnknownFormat
-from .events import Decided, Event, Opened, Replied, Started, from_json, to_json
-from .recorded_data import NOTHING, DataRecord, JsonObject, Record
+from .events import (
+    Decided,
+    Event,
+    Opened,
+    Replied,
+    Started,
+    demand_named_inputs,
+    from_json,
+    to_json,
+)
+from .recorded_data import NOTHING, DataRecord, JsonDict, JsonObject, Record
 
 VERSION = 3
 """The version of the format, in journals on disk and in all that holds a journal's entries.
@@ -37,6 +46,7 @@ BROKEN = (
 )
 """What reading a damaged line may raise."""
 _NO_PARENT = re.compile(r'\{"id":"[0-9a-f]{32}"(?=,"(event|repeats)":)')
+_ENTRY = re.compile(r'\{"id":"[0-9a-f]{32}","parent":(null|"[0-9a-f]{32}"),"event":')
 _SUM = re.compile(r',"sum":"([0-9a-f]{8})"}')
 _SEAL = re.compile(r',"seal":"([0-9a-f]{32})"}')
 
@@ -137,7 +147,7 @@ def line(data: Mapping[str, object], seal: Seal | None = None, previous: str | N
 
 def read(
     text: str, seal: Seal | None, previous: str | None = None, *, is_first: bool = False
-) -> tuple[JsonObject, bool]:
+) -> tuple[EntryLine | JsonObject, bool]:
     """Return the data of a line, and whether this computer sealed it.
 
     `previous` is the entry of the line before: the parent of a line that names none.
@@ -155,18 +165,36 @@ def read(
         text = f'{bare[0]},"parent":"{previous}"{text[bare.end() :]}'
     text, sealed = _unsealed(text, seal)
     data = _data(text)
-    if "journal" in data:
+    if not isinstance(data, EntryLine) and "journal" in data:
         demand_format(data["journal"])
     return data, sealed
 
 
-def _data(text: str) -> Any:
-    """Return the data of a JSON text, in a third of the time that `json` takes."""
+class EntryLine(Record, frozen=True, gc=True):
+    """The data of an entry's line."""
+
+    id: str
+    parent: str | None
+    event: Event
+    meta: JsonObject = NOTHING
+
+
+_entry_line = msgspec.json.Decoder(EntryLine)
+
+
+def _data(text: str) -> EntryLine | JsonObject:
+    """Return the data of a line. Raises one of BROKEN."""
     try:
-        return msgspec.json.decode(text)
+        # All at once takes a third of the time of first the data and then the event in them.
+        if _ENTRY.match(text):
+            return _entry_line.decode(text)
+        data = msgspec.json.decode(text)
     # It refuses half of a character, which `json` reads.
-    except ValueError:
-        return json.loads(text)
+    except msgspec.DecodeError:
+        data = json.loads(text)
+    if "event" not in data or "journal" in data:
+        return cast(JsonDict, data)
+    return EntryLine(data["id"], data["parent"], from_json(data["event"]), data.get("meta") or {})
 
 
 def demand_format(version: object) -> None:
@@ -181,15 +209,15 @@ def demand_format(version: object) -> None:
         raise UnknownFormat(f"the journal has format {version}, and {reads}; {remedy}")
 
 
-def entry(data: JsonObject, verified: bool) -> Entry:
+def entry(data: EntryLine, verified: bool) -> Entry:
     """Return the entry of a line. Raises one of BROKEN where its id is not its digest.
 
     The id of a verified entry is not computed again: its seal covers it.
     """
-    event = from_json(data["event"])
-    if not verified and name(data["parent"], event) != data["id"]:
+    demand_named_inputs(data.event)
+    if not verified and name(data.parent, data.event) != data.id:
         raise BrokenJournal("an entry does not fit its digest")
-    return Entry(data["id"], data["parent"], event, data.get("meta") or {}, verified)
+    return Entry(data.id, data.parent, data.event, data.meta, verified)
 
 
 def label(data: Mapping[str, object]) -> Label:
