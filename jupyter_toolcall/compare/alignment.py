@@ -228,7 +228,7 @@ def values(
                 result = DIFFER_UNSEEN
     except Absent as error:
         result = Unknown(error.args[0])
-    without_secrets: Difference = _hidden(_hidden(result, a.hide), b.hide)
+    without_secrets: Difference = _hidden(_hidden(result, a.secrets.hide), b.secrets.hide)
     return without_secrets
 
 

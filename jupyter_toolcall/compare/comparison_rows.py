@@ -205,7 +205,10 @@ def _compared_row(key: str, objects: ObjectPair, sides: tuple[RowSide, RowSide])
         left, right = (tuple(range(min(height, ROWS))) for height in heights)
         uncounted = replace(change, columns=((), ()))
         shown = replace(change, alone=heights, lone=(left, right))
-    tables, hide = map(_value, (objects.left, objects.right), sides), sides[0].cursor.context.hide
+    tables, hide = (
+        map(_value, (objects.left, objects.right), sides),
+        sides[0].cursor.context.secrets.hide,
+    )
     rows = [without_secrets(part, hide) for part in lone_rows(shown, tables, names)]
     # What is shown is not counted once more.
     is_shown = len(rows) == sum(map(bool, shown.alone))

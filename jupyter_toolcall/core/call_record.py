@@ -277,12 +277,11 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
             return self.proposed
         return self.decided.arguments
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the markers in these arguments that stand for values.
+    def demand_keys(self) -> tuple[str, ...]:
+        """Return the keys of the markers in these arguments that stand for values.
 
-        Raises MissingSecret for arguments that another computer recorded: their markers would get
-        values of this environment.
+        Raises MissingSecret for arguments that another computer recorded: a decision on such a
+        call would give their markers this user's secrets.
         """
         decided = self.decided if self.decided and self.decided.arguments is not None else None
         keys = self.asked_call.secrets if decided is None else decided.secrets
@@ -292,13 +291,6 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
                 "call and write the value."
             )
         return keys
-
-    def demand_keys(self) -> None:
-        """Raise MissingSecret where another computer recorded which markers stand for values.
-
-        A decision on such a call would give it this user's secrets.
-        """
-        _ = self.keys
 
     def allows(self, approval_digest: str) -> bool:
         """Return whether this computer approved the call with exactly this digest."""

@@ -60,13 +60,9 @@ def hash_bytes(data: memoryview) -> bytes:
 
 def digest_text(tag: str, *texts: str) -> str:
     """Return the digest of texts in their order; the tag keeps kinds apart."""
-    return _hex_digest("\0".join((tag, *texts)))
+    return hashlib.sha256("\0".join((tag, *texts)).encode()).hexdigest()[:LENGTH]
 
 
 def digest(tag: str, *parts: Any) -> str:
     """Return the digest of JSON-ready data; the order of keys does not matter."""
-    return _hex_digest(f"{tag}\0{_canonical(parts)}")
-
-
-def _hex_digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+    return hashlib.sha256(f"{tag}\0{_canonical(parts)}".encode()).hexdigest()[:LENGTH]

@@ -55,21 +55,17 @@ def finish_call(state: State, call: CallRecord, end: Finished) -> State:
         if call.status in ("succeeded", "answered")
         else {}
     )
+    still_open = state.open[1:]
+    # Calls that run together end in any order.
+    if call.id not in state.open[:1]:
+        still_open = tuple(call_id for call_id in state.open if call_id != call.id)
     return replace(
         state,
         calls=state.calls.insert(call.id, call),
-        open=_without(state.open, call.id),
+        open=still_open,
         settled=state.settled + 1,
         **changes,
     )
-
-
-def _without(open_calls: tuple[str, ...], call_id: str) -> tuple[str, ...]:
-    """Return the open calls without one, which most often is the first."""
-    if call_id not in open_calls:
-        return open_calls
-    at = open_calls.index(call_id)
-    return open_calls[:at] + open_calls[at + 1 :]
 
 
 def _changes_of_result(

@@ -57,7 +57,7 @@ def _run(cursor: Cursor, call: CallRecord) -> None:
         ready, of_scheme = cursor.prepared(call, cursor.state)
         if not (of_scheme and call.decided is None) and not has_approval(cursor, call, ready):
             cursor.decide(call.approval(ready.approval_digest), "program")
-    cursor.supersede(call.id)
+    cursor.replay_queue.superseded.add(call.id)
     state = cursor.state
     execute_step(cursor, step_of(state.calls[call.id]), state)
 
@@ -78,7 +78,7 @@ def tool_call_result(cursor: Cursor, call_id: str, result: object) -> CallRecord
         )
     event = Finished(call.id, _outcome(cursor, call, result), "program", _named(cursor, call))
     cursor.write(event, at=cursor.context.clock(), by="program")
-    cursor.supersede(call.id)
+    cursor.replay_queue.superseded.add(call.id)
     return cursor.state.calls[call_id]
 
 

@@ -37,7 +37,7 @@ def record_client_call(
     context.secrets.refresh()
     reply = Reply("", (Call(call_id, tool, plain_arguments(arguments)),), "tools")
     # No request was sent, so the journal notes no definitions and no news as sent with it.
-    event = recorded_reply(reply, cursor.state, {}, "", context.hide)
+    event = recorded_reply(reply, cursor.state, {}, "", context.secrets.hide)
     entry = cursor.write(event, at=context.clock(), by=by)
     cursor.latest_reply = entry.id
     return entry

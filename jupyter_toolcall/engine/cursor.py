@@ -22,7 +22,7 @@ from ..core.journal_entries import Entry
 from ..core.object_names import with_inputs, with_names
 from ..core.recorded_calls import CallIndex
 from ..core.recorded_data import LazyDict, replace
-from ..core.secrets import Hide, Secrets
+from ..core.secrets import Secrets
 from ..core.state import State, Step, next_step
 from ..core.state_fold import state_at
 from ..core.text import nearest
@@ -90,11 +90,6 @@ class Cursor:
         self._arrived = len(self.context.journal)
 
     # -- the state here -----------------------------------------------------------------------
-
-    @property
-    def fresh(self) -> bool:
-        """Whether a replay runs every call again."""
-        return self.replay_queue.fresh
 
     @property
     def state(self) -> State:
@@ -204,8 +199,9 @@ class Cursor:
         meta |= {"who": self.context.person_rules.person} if by == "person" else {}
         head, count = self.head, self._arrived
         self.write(event, at=self.context.clock(), by=by, **meta)
-        # No replay could compute them again.
-        self.context.values.save(ref.digest for ref in event.inputs)
+        if event.inputs:
+            # No replay could compute them again.
+            self.context.values.save(ref.digest for ref in event.inputs)
         if not self.context.call_index.is_unused(self.state.calls[event.call_id]):
             later = (entry.event for entry in self.context.journal.entries_after(count))
             if any(isinstance(e, Started) and e.call_id == event.call_id for e in later):
@@ -215,7 +211,7 @@ class Cursor:
                     "journal, and ran: check out its branch, branches[-1], to continue from there"
                 )
             self.reapproved.add(event.call_id)
-        self.supersede(event.call_id)
+        self.replay_queue.superseded.add(event.call_id)
 
     def _unchanged_defaults(self, event: Decided) -> list[str]:
         """Return the arguments of an edit that the model left out and the person did not change."""
@@ -223,10 +219,6 @@ class Cursor:
         edited, unedited = event.arguments or {}, self.arguments_to_run(call)
         left_out = (name for name in unedited if name in edited and name not in call.proposed)
         return [name for name in left_out if is_same_json(edited[name], unedited[name])]
-
-    def supersede(self, call_id: str) -> None:
-        """Skip the recorded entries of a call that was decided on, or run, again."""
-        self.replay_queue.superseded.add(call_id)
 
     # -- a call -----------------------------------------------------------------------------
 
@@ -432,8 +424,11 @@ class SessionContext:
     """What the session may use before it pauses and asks."""
     person_rules: PersonRules = field(default_factory=PersonRules)
     """The rules that the person added while the session ran."""
+    secrets: Secrets = field(init=False)
+    """The secrets of the environment, hidden in everything that is stored, shown or sent."""
 
     def __post_init__(self) -> None:
+        self.secrets = self.journal.secrets
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
 
     @property
@@ -447,19 +442,9 @@ class SessionContext:
         """Return where the arguments came from with which a call would run, or ran."""
         return self.origin_reader.origins(state, call, arguments, self.toolbox)
 
-    @property
-    def secrets(self) -> Secrets:
-        """The secrets of the environment, hidden in everything that is stored, shown or sent."""
-        return self.journal.secrets
-
-    @property
-    def hide(self) -> Hide:
-        """A function that replaces secrets by markers."""
-        return self.secrets.hide
-
     def content_text(self, value: object) -> str:
         """Return the text of a value's content for a model; of a table only what is shared."""
-        return content_text(value, self.hide, lambda table: table_text(table, self.sharing))
+        return content_text(value, self.secrets.hide, lambda table: table_text(table, self.sharing))
 
     def executor_of(self, tool: Tool) -> Executor | None:
         """Return where a tool runs; None for the kernel's main thread."""

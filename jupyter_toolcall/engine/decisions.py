@@ -38,7 +38,7 @@ from .cursor import Cursor
 from .input_rounds import response_event, round_digest
 from .live_objects import LiveObjects
 from .permission import Ask, may_have_run, may_resume, permission, permission_of_policy
-from .replay import as_repeated, is_settled
+from .replay import as_repeated, is_decided
 from .replay_queue import call_id_of
 from .session_values import PreparedCall, recorded_value
 from .tool_results import kinds_by_class, outcome_of
@@ -78,8 +78,9 @@ def decision_event(
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     repeated = as_repeated(cursor, call)
-    is_over = repeated.status != "proposed" and is_settled(cursor, repeated, ready)
-    if event.decision == decision == "approve" and is_over:
+    is_settled = repeated.is_over or is_decided(cursor, repeated, ready)
+    is_approved = event.decision == decision == "approve"
+    if is_approved and repeated.status != "proposed" and is_settled:
         raise NotYourTurn(f"call {call.id} was decided on already: run() goes on with it")
     return replace(event, approval_digest=ready.approval_digest)
 
@@ -122,7 +123,8 @@ def demand_decision(
 
     Nothing is passed over: who gives a reason and forgets "reject" must not approve the call.
     """
-    checked_text(reason, "the reason")
+    if reason != "":
+        checked_text(reason, "the reason")
     if decision not in DECISIONS:
         names = ", ".join(DECISIONS)
         raise UsageError(
@@ -240,7 +242,7 @@ def _marked(
         values |= {name: inputs[name] for name in same if name in values}
     keys: Keys = ()
     with contextlib.suppress(MissingSecret):
-        keys = call.keys
+        keys = call.demand_keys()
     marked, kept = cursor.context.secrets.mark(values, marker_keys(values) & {*keys})
     return marked, kept
 
@@ -358,7 +360,7 @@ def keep_result(cursor: Cursor, call_id: str, approval_digest: str | None, follo
     for entry in entries[: entries.index(end) + 1]:
         if call_id_of(entry.event) == call_id:
             cursor.write(entry.event, **_kept(entry))
-    cursor.supersede(call_id)
+    cursor.replay_queue.superseded.add(call_id)
 
 
 def _is_over(entry: Entry, ended: Collection[str]) -> bool:
@@ -415,4 +417,4 @@ def _waits(cursor: Cursor, call: CallRecord, state: State, follows: bool) -> boo
         return follows and call.status == "proposed"
     of_scheme = is_scheme_tool and call.status != "approved"
     asks = isinstance(permission(cursor, call, ready, of_scheme), Ask)
-    return asks and not is_settled(cursor, call, ready)
+    return asks and not (call.is_over or is_decided(cursor, call, ready))

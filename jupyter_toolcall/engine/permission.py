@@ -114,7 +114,7 @@ def _with_data(ready: PreparedCall, inputs: ToolInputs) -> Mapping[str, Any]:
 
 def _is_free(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether nothing runs: the call ran ahead of its turn, or its result is recorded."""
-    recorded = not (cursor.fresh or _is_new(cursor, call, ready))
+    recorded = not (cursor.replay_queue.fresh or _is_new(cursor, call, ready))
     has_result = recorded and cursor.context.values.cached_outcome(ready) is not None
     return has_result or call.id in cursor.early_ends
 
@@ -164,7 +164,7 @@ def has_approval(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """
     if call.decided is None or not call.allows(ready.approval_digest):
         return False
-    once = not (cursor.fresh or ready.tool.repeatable or call.id in cursor.reapproved)
+    once = not (cursor.replay_queue.fresh or ready.tool.repeatable or call.id in cursor.reapproved)
     return not once or cursor.context.call_index.is_unused(call)
 
 
@@ -187,7 +187,7 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     A call of a reply that the model just gave did not run. A call with a cached result did run,
     but its tool does not run again.
     """
-    if cursor.fresh or ready.tool.repeatable or _is_new(cursor, call, ready):
+    if cursor.replay_queue.fresh or ready.tool.repeatable or _is_new(cursor, call, ready):
         return False
     values, unreliable_reason = cursor.context.values, cursor.context.unreliable_reason
     ran = cursor.context.call_index.run_of(call, ready.approval_digest)
@@ -202,7 +202,7 @@ def may_have_run(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
 def is_answered_by_record(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     """Return whether a call that a policy lets run takes a cached result, if there is one: the
     model asked for it in a recorded reply, and its tool must not run twice."""
-    return not (cursor.fresh or ready.tool.repeatable or _is_new(cursor, call, ready))
+    return not (cursor.replay_queue.fresh or ready.tool.repeatable or _is_new(cursor, call, ready))
 
 
 def repeatable_call(cursor: Cursor, call: CallRecord, state: State) -> PreparedCall | None:

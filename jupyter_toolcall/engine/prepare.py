@@ -156,7 +156,7 @@ class _CompletedCall:
             name: secrets.reveal(value, self.state.marked.get(name) or ())
             for name, value in self.variables.items()
         }
-        filled = self._filled(secrets.reveal(self.asked, self.call.keys), read, named)
+        filled = self._filled(secrets.reveal(self.asked, self.call.demand_keys()), read, named)
         return ToolInputs(filled, read, named.plain, named.uses)
 
     def _filled(self, asked: JsonObject, variables: JsonObject, named: NamedData) -> JsonObject:

@@ -221,7 +221,7 @@ def _about(question: Cursor, asked: _Question) -> tuple[str, str]:
     content of the object, as the end of the question ("" where it has no readable text)."""
     context = question.context
     if asked.named is None:
-        data = context.hide(plain_data(asked.value))
+        data = context.secrets.hide(plain_data(asked.value))
         return f"this {type(asked.value).__name__}: {readable_json(data)}", ""
     name, value = question.state.name_of(asked.named), context.values.value(asked.named)
     # An address in memory would say nothing.

@@ -84,12 +84,6 @@ def is_decided(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
     return isinstance(permission_of_policy(cursor, call, ready), Run)
 
 
-def is_settled(cursor: Cursor, call: CallRecord, ready: PreparedCall) -> bool:
-    """Return whether nobody is asked about an open call, given `as_repeated`: a person decided on
-    it, or a replay that comes to it repeats what is recorded."""
-    return call.is_over or is_decided(cursor, call, ready)
-
-
 def following_approvals(cursor: Cursor, ready: PreparedCall) -> int:
     """Return how many later approvals the person may renew together with that of this call.
 
@@ -146,7 +140,7 @@ def will_repeat(cursor: Cursor, call: CallRecord, ready: PreparedCall | None) ->
     """Return whether a replay takes the recorded result of an open call: its tool does not run."""
     recorded_state = cursor.recorded_state()
     recorded = recorded_state.calls.get(call.id) if recorded_state is not None else None
-    if recorded is None or cursor.fresh:
+    if recorded is None or cursor.replay_queue.fresh:
         return False
     if recorded.started is None:
         # A tool of the scheme, such as `save`, or a call that failed its check.
@@ -263,7 +257,7 @@ def replay_entry(cursor: Cursor, recorded_entry: Entry, state: State) -> Entry |
             asked != cursor.arguments_to_run(state.calls[call_id])
         ):
             # The request to the person is another one here.
-            cursor.supersede(call_id)
+            cursor.replay_queue.superseded.add(call_id)
             return execute_step(cursor, step_of(state.calls[call_id]), state)
         case Started() as event:
             return _replay_start(cursor, recorded_entry, event, recorded_state, state)
@@ -346,13 +340,13 @@ def _replay_response(
     """Repeat a person's response to a round of input, where the call asks for the same."""
     call, recorded_call = state.calls[event.call_id], recorded_state.calls[event.call_id]
     if not is_same_round(call, recorded_call, event.round):
-        cursor.supersede(call.id)
+        cursor.replay_queue.superseded.add(call.id)
         return execute_step(cursor, step_of(call), state)
     return _repeat(cursor, recorded_entry)
 
 
 def _reject(cursor: Cursor, call_id: str, refused: Refuse) -> Entry:
-    cursor.supersede(call_id)
+    cursor.replay_queue.superseded.add(call_id)
     event = Decided(call_id, "reject", reason=refused.reason, rule=refused.rule)
     return cursor.write(event, by=refused.by)
 
@@ -366,7 +360,7 @@ def _holds(cursor: Cursor, recorded_entry: Entry, event: Decided, ready: Prepare
     if ready.approval_digest != event.approval_digest or not recorded_entry.is_effective:
         return False
     end = _recorded_end(cursor, event.call_id)
-    if cursor.fresh or ready.tool.repeatable or end is None:
+    if cursor.replay_queue.fresh or ready.tool.repeatable or end is None:
         return True
     return _is_at_hand(cursor, ready, end)
 
@@ -388,20 +382,22 @@ def _replay_start(
         try:
             allowed = _permission_to_start(cursor, call, state)
         except CallError as error:
-            cursor.supersede(call.id)
+            cursor.replay_queue.superseded.add(call.id)
             return cursor.write(Finished(call.id, Failed(str(error))))
         if isinstance(allowed, Refuse):
             return _reject(cursor, call.id, allowed)
         if isinstance(allowed, Ask):
             return None
-    cursor.supersede(call.id)
-    return run_call(cursor, call, state, from_record=not cursor.fresh)
+    cursor.replay_queue.superseded.add(call.id)
+    return run_call(cursor, call, state, from_record=not cursor.replay_queue.fresh)
 
 
 def _permission_to_start(cursor: Cursor, call: CallRecord, state: State) -> Permission:
     """Return whether the current policy allows a start that a policy allowed in the recording."""
     ready, of_scheme = cursor.prepared(call, state)
-    is_recorded = of_scheme or (not cursor.fresh and cursor.replay_queue.stays_open(call.id))
+    is_recorded = of_scheme or (
+        not cursor.replay_queue.fresh and cursor.replay_queue.stays_open(call.id)
+    )
     if is_recorded and not ready.tool.for_person:
         return Run("policy")
     return permission_of_policy(cursor, call, ready)
@@ -424,7 +420,7 @@ def _start_as_recorded(
     cut_off = queue.has_unknown_outcome(call.id)
     # A recorded round of input is repeated: the tool does not ask the person again.
     asks_for_input = call.open_round is not None or queue.asks_for_input(call.id)
-    is_kept = not cursor.fresh or asks_for_input
+    is_kept = not cursor.replay_queue.fresh or asks_for_input
     at_hand = is_kept and _is_at_hand(cursor, ready, _recorded_end(cursor, call.id))
     if ready.approval_digest != recorded or not (at_hand or cut_off):
         return None
@@ -439,7 +435,7 @@ def _replay_result(
     cursor: Cursor, recorded_entry: Entry, event: Finished, call: CallRecord, state: State
 ) -> Entry | None:
     if call.status in ("proposed", "approved"):
-        return run_call(cursor, call, state, from_record=not cursor.fresh)
+        return run_call(cursor, call, state, from_record=not cursor.replay_queue.fresh)
     ready = cursor.prepared(call, state)[0]
     if _is_at_hand(cursor, ready, (recorded_entry, event.outcome)):
         # A round of input that may have continued elsewhere keeps that mark.

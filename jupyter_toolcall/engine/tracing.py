@@ -34,7 +34,7 @@ def traced(context: SessionContext) -> tuple[SessionHooks, ...]:
     # Libraries import the API, the MCP SDK for one, where nobody collects spans.
     if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
         return context.hooks
-    return (*context.hooks, Tracing(context.hide))
+    return (*context.hooks, Tracing(context.secrets.hide))
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def record_reply(cursor: Cursor, reply: Reply, request: Request, meta: JsonObjec
     try:
         offered = _new_definitions(cursor, request, state)
         read = context.scheme.read(reply, state, context.toolbox)
-        event = recorded_reply(read, state, offered, request.news, context.hide)
+        event = recorded_reply(read, state, offered, request.news, context.secrets.hide)
         before = len(context.journal)
         entry = cursor.write(event, **meta)
     except (TypeError, ValueError, AttributeError) as error:
@@ -138,7 +138,7 @@ def _new_definitions(cursor: Cursor, request: Request, state: State) -> Mapping[
 
     Returns their digests by tool, and by "" that of a new system text.
     """
-    journal, hide, new = cursor.context.journal, cursor.context.hide, dict[str, str]()
+    journal, hide, new = cursor.context.journal, cursor.context.secrets.hide, dict[str, str]()
     for tool in request.tools:
         sent = journal.text(state.sent.get(tool.name))
         # A tool that takes other arguments is another one, such as `save` with other outputs.

@@ -39,7 +39,7 @@ def repeat_unchanged(cursor: Cursor, state: State) -> bool:
     before = state if first.parent == cursor.head else state_at(journal, first.parent)
     holds = (type(hook).holds_reply for hook in cursor.context.hooks)
     # A hook may hold any reply; and names of plain data in arguments are read with the call.
-    if cursor.fresh or before.open != state.open or before.plain or state.plain:
+    if cursor.replay_queue.fresh or before.open != state.open or before.plain or state.plain:
         return False
     if any(hold is not SessionHooks.holds_reply for hold in holds):
         return False

@@ -74,7 +74,7 @@ class LiveSession:
 
         keys: Keys = ()
         with contextlib.suppress(MissingSecret):
-            keys = call.keys
+            keys = call.demand_keys()
         variable = self.cursor.context.secrets.variable
 
         def held(value: object) -> Code | None:

@@ -168,7 +168,7 @@ def _explained(
     call_id: str = "",
 ) -> Explanation:
     """`goes_back_to` is the ancestry of what is explained, and takes `handed`."""
-    cursor, hide = session.cursor, session.cursor.context.hide
+    cursor, hide = session.cursor, session.cursor.context.secrets.hide
     script = session.script(only=goes_back_to(handed=_handed(cursor)))
     reasons = (*_reasons(cursor, goes_back_to(), call_id), *_saved(cursor, saved))
     return Explanation(

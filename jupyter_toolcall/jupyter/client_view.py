@@ -94,7 +94,7 @@ def _list_part(name: str, rows: Iterable[JsonDict], query: str) -> JsonDict:
 def object_line(session: Session, name: str) -> str:
     """Return an object in a line: the call that made it, or its description."""
     text = object_text(name, session.state, session.toolbox)[:LINE]
-    return str(session.cursor.context.hide(text))
+    return str(session.cursor.context.secrets.hide(text))
 
 
 def description(session: Session, name: str) -> JsonDict:
@@ -133,7 +133,7 @@ def object_named(session: Session, name: str, others: Iterable[str] = ()) -> Mad
 
 
 def _hide_secrets(session: Session, data: JsonDict) -> JsonDict:
-    shown: JsonDict = session.cursor.context.hide(data)
+    shown: JsonDict = session.cursor.context.secrets.hide(data)
     return shown
 
 
@@ -198,7 +198,7 @@ def graph_picture(session: Session) -> Content:
 def session_text(session: Session) -> Content:
     """Return the session as Markdown: prompts, replies, and the calls with their results."""
     lines = "\n\n".join(_session_parts(session))
-    return Content("text/markdown", str(session.cursor.context.hide(lines)))
+    return Content("text/markdown", str(session.cursor.context.secrets.hide(lines)))
 
 
 def _session_parts(session: Session) -> Iterator[str]:

@@ -62,7 +62,9 @@ class Panel(anywidget.AnyWidget):
         data = sendable_data(notice)
         # What the engine keeps has no secrets; what else is shown may quote one.
         controller = self.controller
-        self.send(data if controller is None else controller.session.cursor.context.hide(data))
+        self.send(
+            data if controller is None else controller.session.cursor.context.secrets.hide(data)
+        )
 
     def _receive(self, widget: object, content: object, buffers: object) -> None:
         if self.controller is not None:

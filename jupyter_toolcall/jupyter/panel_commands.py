@@ -537,7 +537,7 @@ class WrittenReply:
 
     def revealed(self, cursor: Cursor, calls: Sequence[Written]) -> tuple[Written, ...]:
         """Return calls as the person wrote them: a panel has markers in place of secrets."""
-        hide, revealed = cursor.context.hide, []
+        hide, revealed = cursor.context.secrets.hide, []
         for call in calls:
             earlier = [c.arguments for c in self.calls(cursor.head) if c.tool == call.tool]
             arguments = {

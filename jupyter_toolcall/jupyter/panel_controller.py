@@ -473,7 +473,7 @@ class PanelController:
             self.publish("running", t("Running %1 calls", count) if count > 1 else says)
 
         def show(call_id: str, text: str) -> None:
-            line = " ".join(cursor.context.hide(str(text)).split())
+            line = " ".join(cursor.context.secrets.hide(str(text)).split())
             with self.rate.lock:
                 # A thread of the tool may speak after the call has ended.
                 if (running := cursor.running.get(call_id)) is not None:

@@ -118,7 +118,7 @@ class PanelUpdates:
     def wait_for_model(self, reason: str) -> None:
         """Send why the model is asked again, and when."""
         self._streamed = ""
-        detail = self.session().cursor.context.hide(reason)
+        detail = self.session().cursor.context.secrets.hide(reason)
         self._send_status(replace(self.status, detail=detail, text=""))
 
     def show(self, look: commands.Look) -> None:
@@ -233,7 +233,7 @@ def session_row(
         person=context.person_rules.person,
         phase=phase,
         says=status or STATUS[phase],
-        detail=context.hide(detail),
+        detail=context.secrets.hide(detail),
         ending=ending(state) if phase == "finished" else (),
         repair=repair_row(branch_view) if phase == "finished" else None,
         scheme=state.opened.scheme,

@@ -199,7 +199,7 @@ def terminal_update(shown: int) -> str:
     call_line = import_module(".client_view", __package__).call_line
     reasons = import_module(".input_line", __package__).reasons
     session = NotebookHost(current_notebook(), _serving().name).controller().session
-    cursor, state, hide = session.cursor, session.state, session.cursor.context.hide
+    cursor, state, hide = session.cursor, session.state, session.cursor.context.secrets.hide
     digest_of = decisions.current_approval_digest
     waiting = [
         {

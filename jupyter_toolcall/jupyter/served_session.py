@@ -156,7 +156,7 @@ class ServedSession:
         cursor = self.host.controller().session.cursor
         running = cursor.running.get(call.id)
         if running is not None and running.progress:
-            return f"runs: {cursor.context.hide(running.progress)}"
+            return f"runs: {cursor.context.secrets.hide(running.progress)}"
         return call.waits_for or "waits for its turn"
 
     # -- in the main loop -------------------------------------------------------------------
@@ -213,7 +213,7 @@ class ServedSession:
         call.stage, call.waits_for = "recorded", "runs"
 
     def _hide(self, data: object) -> Any:
-        return self.host.controller().session.cursor.context.hide(data)
+        return self.host.controller().session.cursor.context.secrets.hide(data)
 
     def _must_wait(self) -> str:
         """Return what a client's call has to wait for; "" where it can be recorded now."""
@@ -290,7 +290,7 @@ def call_result(session: Session, record: CallRecord) -> CallResult:
     if len(result_text(data)) > LONGEST_RESULT:
         data = short_texts(data)
     objects = (*dict.fromkeys((*record.objects, *record.changed.values())),)
-    hide = cursor.context.hide
+    hide = cursor.context.secrets.hide
     return CallResult(record.id, record.status, hide(data), hide(note), objects)
 
 

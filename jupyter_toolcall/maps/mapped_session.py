@@ -304,7 +304,7 @@ def summary_at_end(session: Session | None, error: BaseException | None) -> Sess
     why = "" if is_stopped or error is None else error_line(error)
     if session is None:
         return SessionSummary(status, error=why)
-    return summary(session, status, session.cursor.context.hide(why))
+    return summary(session, status, session.cursor.context.secrets.hide(why))
 
 
 def error_line(error: BaseException) -> str:

@@ -299,7 +299,7 @@ class Session:
         """Return the id of a call of this session. Raises NotYourTurn for a record of another."""
         call_id = id_of(call)
         if isinstance(call, CallRecord):
-            asked = self.state.call(call_id).asked_call
+            asked = self.cursor.state.call(call_id).asked_call
             if (asked.reply, asked.call) != (call.asked_call.reply, call.asked_call.call):
                 raise NotYourTurn(f"this {call_id} is a call of another session or branch")
         return call_id

@@ -219,17 +219,11 @@ def _not_json(path: str, problem: str) -> CallError:
 
 def writable_call(call: Call) -> Call:
     """Return a call that the journal can hold; one whose arguments are not JSON is `broken`."""
-    call_id, tool = _short_name(call.id), _short_name(call.tool)
+    call_id, tool = well_formed(str(call.id)[:200]), well_formed(str(call.tool)[:200])
     try:
         return Call(call_id, tool, plain_arguments(call.arguments), call.broken)
     except CallError as error:
         return Call(call_id, tool, {}, call.broken or str(error))
-
-
-def _short_name(name: object) -> str:
-    if type(name) is str and len(name) <= 200 and name.isascii():
-        return name
-    return well_formed(str(name)[:200])
 
 
 # -- validation ---------------------------------------------------------------------------

@@ -88,4 +88,4 @@ def change_row(
     if row.unknown or not all(context.values.has_value(ref.digest, ref.content) for ref in pair):
         return row
     parts = change_parts(difference, *(context.values.by_digest[ref.digest] for ref in pair))
-    return replace(row, parts=tuple(without_secrets(part, context.hide) for part in parts))
+    return replace(row, parts=tuple(without_secrets(part, context.secrets.hide) for part in parts))

@@ -151,7 +151,7 @@ def _drawn(view: BranchView, ref: Made, room: Room) -> Preview | None:
     except Absent:
         return None
     parts = (getattr(drawn, part.name) for part in fields(Preview))
-    return Preview(*(context.hide(part) if part else part for part in parts))
+    return Preview(*(context.secrets.hide(part) if part else part for part in parts))
 
 
 def _changed_columns(view: BranchView, ref: Made, call: CallRecord) -> tuple[str, ...]:

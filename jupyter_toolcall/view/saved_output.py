@@ -35,10 +35,12 @@ def mime_bundle(cursor: Cursor, rows: Rows, since: str | None) -> JsonDict:
     # Python alone reads the journal: it has no marks for a browser.
     # Secrets are looked for in plain data; most sessions have none, and each row is encoded once.
     has_secrets = bool(context.secrets.values)
-    tables = row_texts(context.hide(sendable_data(rows)) if has_secrets else changed_fields(rows))
+    tables = row_texts(
+        context.secrets.hide(sendable_data(rows)) if has_secrets else changed_fields(rows)
+    )
     saved = {"rows": tables, "journal": journal, "version": VERSION}
     shown = {"image/svg+xml": svg(rows), "text/plain": session_text(rows)}
-    return {MIME: saved, **context.hide(shown)}
+    return {MIME: saved, **context.secrets.hide(shown)}
 
 
 def row_texts(tables: Mapping[str, Sequence[object]]) -> dict[str, list[str]]:

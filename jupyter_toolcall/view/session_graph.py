@@ -101,7 +101,7 @@ class SessionGraph:
 def session_graph(cursor: Cursor, rows: Rows) -> SessionGraph:
     """Return the graph of a session at a cursor; `rows` are all of its rows."""
     graph = lineage(cursor.state)
-    return SessionGraph(graph.nodes, graph.edges, rows, cursor.context.hide)
+    return SessionGraph(graph.nodes, graph.edges, rows, cursor.context.secrets.hide)
 
 
 def _unique_names(nodes: Sequence[GraphNode]) -> list[str]:
