@@ -324,8 +324,8 @@ def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
         then = state_at(cursor.context.journal, record.asked_call.entry)
         with suppress(CallError):
             asked = completed(cursor.context.scheme, CallRecord(record.asked_call), tool, then)
-    now, was = dict(record.asked), record.asked_call.call.tool
-    changes = [f"the tool from {was} to {record.tool}"] if record.tool != was else []
+    now, asked_tool = dict(record.asked), record.asked_call.call.tool
+    changes = [f"the tool from {asked_tool} to {record.tool}"] if record.tool != asked_tool else []
     changes += [
         f"{name} from {_value(asked[name])} to {_value(now[name])}"
         for name in asked
