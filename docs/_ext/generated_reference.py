@@ -10,7 +10,7 @@ import argparse
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ import nbformat
 
 from docs._ext.error_texts import error_texts
 from jupyter_toolcall import cli
+from jupyter_toolcall.compare import comparison_rows
+from jupyter_toolcall.core.rows import Row
 from jupyter_toolcall.export.formats import FORMATS
 from jupyter_toolcall.jupyter.magics import ToolChat
 from jupyter_toolcall.jupyter.options import parser
@@ -25,7 +27,7 @@ from jupyter_toolcall.jupyter.serve_command import register_serving
 from jupyter_toolcall.jupyter.subcommands import subcommands_help
 from jupyter_toolcall.models.named import PROVIDERS
 from jupyter_toolcall.teaching import PREDICT, register_teaching
-from jupyter_toolcall.view import contract_rows, decision_contract
+from jupyter_toolcall.view import contract_rows, decision_contract, graph_rows
 
 LESSONS = Path(__file__).parents[2] / "notebooks"
 SYSTEMS = Path(__file__).parents[1] / "reference" / "five-systems.toml"
@@ -99,10 +101,10 @@ def rows() -> str:
     from sphinx.pycode import ModuleAnalyzer
 
     tables = list[str]()
-    for module in (contract_rows, decision_contract):
+    for module in (contract_rows, decision_contract, comparison_rows, graph_rows):
         notes = ModuleAnalyzer.for_module(module.__name__).find_attr_docs()
-        types = [value for value in vars(module).values() if is_dataclass(value)]
-        own = (row for row in types if row.__module__ == module.__name__)
+        types = [value for value in vars(module).values() if isinstance(value, type)]
+        own = (row for row in types if issubclass(row, Row) and row.__module__ == module.__name__)
         tables += [_row_type(row, notes) for row in own]
     return "\n\n".join(tables)
 

@@ -145,7 +145,8 @@ class CallRecord(Record, frozen=True, eq=False, gc=True):
 
     Programs read these fields; the engine reads the others too.
 
-    - `id`, `tool`: what the model called. A call keeps its id when it is replayed.
+    - `id`: a call keeps it when it is replayed.
+    - `tool`: the model's, or the one that a person chose in its place.
     - `arguments`: as they ran, or would run, or else as they were asked for.
     - `status`: "proposed", "approved", "running", "input required" (its tool asks the person, see
       `rounds`), "succeeded", "failed", "rejected", "answered", "interrupted" or "unknown" (it

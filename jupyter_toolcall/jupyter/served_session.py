@@ -11,6 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -316,17 +317,16 @@ def _who_decided(cursor: Cursor, record: CallRecord) -> str:
 
 
 def _changes(cursor: Cursor, record: CallRecord) -> list[str]:
-    """Return what the person changed, one text for each argument."""
+    """Return what the person changed: the tool, and one text for each argument."""
     tool, asked = cursor.tool_named(record.tool), dict(record.proposed)
     if tool is not None:
         # Arguments that the scheme fills in are no change of the person's.
         then = state_at(cursor.context.journal, record.asked_call.entry)
-        try:
+        with suppress(CallError):
             asked = completed(cursor.context.scheme, CallRecord(record.asked_call), tool, then)
-        except CallError:
-            asked = dict(record.proposed)
-    now = dict(record.asked)
-    changes = [
+    now, asked_tool = dict(record.asked), record.asked_call.call.tool
+    changes = [f"the tool from {asked_tool} to {record.tool}"] if record.tool != asked_tool else []
+    changes += [
         f"{name} from {_value(asked[name])} to {_value(now[name])}"
         for name in asked
         if name in now and now[name] != asked[name]

@@ -47,7 +47,7 @@ def test_the_page_is_the_panel_with_all_its_tabs(quiet: Page, exported: Path) ->
     expect(quiet.get_by_role("heading", level=1)).to_have_text("Bake me some fries from Potato#1.")
     expect(quiet.locator(".still")).to_be_hidden()
     graph = region.get_by_role("img", name="Object lineage")
-    graph.get_by_role("button", name="Potato#3").click()
+    graph.get_by_role("button", name="Potato#3", exact=True).click()
     expect(region).to_contain_text("Potato_peel")
     region.get_by_role("tab", name="Steps").click()
     steps = region.get_by_role("list", name="Steps").get_by_role("listitem")

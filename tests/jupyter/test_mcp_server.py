@@ -249,16 +249,15 @@ async def test_a_call_waits_for_the_person_and_the_client_is_told_meanwhile() ->
         assert "note" not in data(await asked)
 
 
-THIN = {"loaf": "Loaf#1", "thickness": 2}
+THIN = {"kind": "edit", "arguments": {"loaf": "Loaf#1", "thickness": 2}, "reason": "thin"}
+COUNT = {"kind": "edit", "arguments": {"loaf": "Loaf#1"}, "tool": "count"}
 
 
 @pytest.mark.parametrize(
     ("approve", "decision", "result", "note"),
     [
-        (
-            *("ask", {"kind": "edit", "arguments": THIN, "reason": "thin"}, "Loaf#2"),
-            "The person changed thickness from 3 to 2. Reason: thin",
-        ),
+        ("ask", THIN, "Loaf#2", "The person changed thickness from 3 to 2. Reason: thin"),
+        ("ask", COUNT, 0, "The person changed the tool from cut to count, thickness to nothing"),
         (
             *("ask", {"kind": "reject", "reason": "too thick"}, None),
             "The person rejected this call; the tool did not run. Reason: too thick",

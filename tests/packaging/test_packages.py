@@ -79,6 +79,7 @@ print(json.dumps(variant.recipe.to_dict()))
 
 def run(command: Sequence[str | Path], env: Mapping[str, str], cwd: Path) -> str:
     """What the command printed; fails with all of it where the command fails."""
+    env = {**env, "PYTHONPATH": ""}  # A checkout there would be tested in place of the package.
     done = subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout[-5000:]}\n{done.stderr[-5000:]}"
     return done.stdout
@@ -168,9 +169,8 @@ def test_it_installs_without_node_and_jupyterlab_knows_the_extension(
     install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--no-deps"]
     built: Path = request.getfixturevalue(package)
     run([*install, built], no_node, tmp_path)
-    where = run(
-        [python, "-c", "import jupyter_toolcall as j; print(j.__file__)"], no_node, tmp_path
-    )
+    prints_file = "import jupyter_toolcall; print(jupyter_toolcall.__file__)"
+    where = run([python, "-c", prints_file], no_node, tmp_path)
     assert Path(where.strip()).is_relative_to(tmp_path / "env")
     extension = tmp_path / "env" / EXTENSION
     entry = json.loads((extension / "package.json").read_text())["jupyterlab"]["_build"]["load"]
