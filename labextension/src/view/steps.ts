@@ -52,11 +52,13 @@ const inLine = (value: unknown): string =>
 function argumentParts({ call, tool }: StepItem, room: number): Child[] {
   if (call.saves || call.scheme) return [shortLine(call.what, room)];
   const parts: Child[] = [];
+  let isCut = false;
   for (const name of argumentNames(call, tool)) {
     const [given, asked] = [call.arguments[name], call.asked?.[name]];
     const [value, before] = [inLine(given), asked === undefined ? '' : inLine(asked)];
     const isReceiver = namesObject(call, name, given) && given.startsWith(`${name}#`);
-    if (room < 0) return [...parts, ' …'];
+    if (room < 0) return isCut ? parts : [...parts, ' …'];
+    isCut = value.endsWith('…');
     room -= name.length + value.length + 2;
     parts.push(
       parts.length ? ', ' : '', isReceiver ? '' : `${oneLine(name, 40)} `, h('span', 'v', value),
