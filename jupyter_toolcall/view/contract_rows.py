@@ -324,6 +324,8 @@ class SessionRow(Row):
     remembered: int = 0
     inherited: int = 0
     """How many calls ended on an older branch, before this one left it."""
+    offered: int = 0
+    """How many tools it has, with the scheme's own; rows are sent of those that were called."""
     stops: tuple[str, ...] = ()
     """The tools with a breakpoint: their calls wait in any case."""
     budget: BudgetRow | None = None

@@ -177,7 +177,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     shown = [*dict.fromkeys([*first, *frame.names[-1:]])] if first else []
     place = {name: n for n, name in enumerate(shown)}
     by_place = sorted(range(wide), key=lambda n: place.get(frame.names[n], math.inf))
-    order = by_place[: room.columns] if is_wide else range(wide)
+    order = sorted(by_place[: room.columns])
     names = {n: _cell(frame.names[n], room.cell + 2) for n in order}
     texts = {n: [_cell(item, room.cell) for item in head.cells(head.column(n))] for n in order}
     rows = [visible_text(head.row_name(n), room.cell + 2) for n in range(head.height)]

@@ -214,6 +214,7 @@ class ViewRows:
         messages, turns = conversation_rows(view.cursor, entries)
         totals = branch_totals(view.cursor, view.cursor.head)
         session = replace(session, turn=view.state.turns, by_rules=totals.by_rules, **used(totals))
+        session = replace(session, offered=len(box) + len(view.cursor.offer.own))
         rows = replace(
             rows,
             session=(session,),

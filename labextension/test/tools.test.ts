@@ -16,17 +16,17 @@ function asked(stops: readonly string[] = []): Rows {
   };
 }
 
-test('before the first call has run no tool is said to be used', async () => {
+test('of the tools that the session offers, those are listed that were called', async () => {
   const { view, one } = await page();
-  view.update(whole({ ...asked(), calls: [], objects: [] }));
-  assert.equal(one('.tc-toolbox summary').textContent, '2 tools');
+  view.update(whole({ ...asked(), session: [{ ...asked().session?.[0], offered: 5 }] }));
+  assert.equal(one('.tc-toolbox summary').textContent, '2 of 5 tools');
 });
 
 test('a click on a tool sets a breakpoint, a second one takes it away', async () => {
   const { view, all, sent } = await page();
   view.update(whole(asked()));
   const details = all('.tc-toolbox')[0] as HTMLDetailsElement;
-  assert.equal(details.querySelector('summary')?.textContent, '2 tools used');
+  assert.equal(details.querySelector('summary')?.textContent, '2 tools');
   details.open = true;
   details.dispatchEvent(new Event('toggle'));
   const button = (): HTMLElement => all('.tc-toolbox button')[1] as HTMLElement;
@@ -36,7 +36,7 @@ test('a click on a tool sets a breakpoint, a second one takes it away', async ()
   assert.deepEqual(sent.at(-1), { type: 'break', tool: 'weigh', on: true });
   view.update(whole(asked(['weigh'])));
   assert.equal(button().getAttribute('aria-pressed'), 'true');
-  assert.equal(details.querySelector('summary')?.textContent, '2 tools used, 1 breakpoint');
+  assert.equal(details.querySelector('summary')?.textContent, '2 tools, 1 breakpoint');
   button().click();
   assert.deepEqual(sent.at(-1), { type: 'break', tool: 'weigh', on: false });
 });

@@ -46,7 +46,7 @@ export const SessionRow = record({
   says: text.or(""), detail: text.or(""), ending: list(text.or("")).or([]), model: text.or(""), scheme: text.or(""), turn: integer.or(0),
   tokens: integer.or(0), cost: text.or(""), pending: list(text.or("")).or([]), next_call: text.or(""), can_go_back: boolean.or(false),
   recorded_calls: integer.or(0), repair: nullable(RepairRow).or(null), differs: boolean.or(false), text: text.or(""), ran: integer.or(0),
-  by_rules: integer.or(0), remembered: integer.or(0), inherited: integer.or(0), stops: list(text.or("")).or([]),
+  by_rules: integer.or(0), remembered: integer.or(0), inherited: integer.or(0), offered: integer.or(0), stops: list(text.or("")).or([]),
   budget: nullable(BudgetRow).or(null), rules: list(RuleRow).or([]), undo: nullable(UndoRow).or(null), notebook_rules: text.or(""),
   yours: nullable(YourTurn).or(null)
 });

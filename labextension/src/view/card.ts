@@ -32,10 +32,11 @@ function printsOf(call: CallRow): Child {
 
 const code = (text: string): HTMLElement => (text.includes('\n') ? scrollingText(textBlock(text)) : h('code', {}, textBlock(text, 400)));
 
-function title(text: string, look: string, aside: string, description: Child = null): HTMLElement {
+function title(text: string, look: string, aside: string, description: Child = null, error: Child = null): HTMLElement {
   // A long name breaks after `_`.
   const parts = text.split(/(?<=_)/).flatMap(part => [part, h('wbr', {})]);
-  return h('div', 'tc-title', h('h3', look, ...parts), description, mutedText(aside));
+  const line = h('div', 'tc-title', h('h3', look, ...parts), description, mutedText(aside));
+  return error ? h('div', 'tc-titled', line, error) : line;
 }
 
 /** The name of the model that a person plays. */
@@ -137,7 +138,7 @@ function contentOf(view: ViewState, call: CallRow | undefined, object: ObjectRow
 
 function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, on: Element): Child[] {
   const text = purpose(call, view.model.tools.get(call.tool));
-  // In a narrow card it is one line, and whole while it has the focus.
+  // In a narrow card it is two lines, and whole while it has the focus.
   const description = text ? h('p', { tabindex: isDecision(call) ? 0 : undefined }, toolDescription(text)) : null;
   const open = isDecision(call);
   // What was saved is what its call is about.
@@ -145,12 +146,11 @@ function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show
   return [
     ...(open ? lastCalls(view, call, acts) : []),
     open ? modelWords(view, call) : null,
-    title(oneLine(call.tool, 120), 'mono', t('call %1', call.step), open ? description : null),
+    title(oneLine(call.tool, 120), 'mono', t('call %1', call.step), open ? description : null, errorOf(call)),
     open ? null : description,
     warningNote(call),
     ...(object ? contentOf(view, call, object, acts, on) : []),
     argumentsOf(view, call, open ? show : null, open ? acts : null),
-    errorOf(call),
     callFacts(view, call),
     printsOf(call)
   ];
@@ -230,12 +230,11 @@ function objectCard(view: ViewState, object: ObjectRow, call: CallRow | undefine
     ? t('branch %1', branchName(view.model, object.branch))
     : current || (object.preview.caption && object.kind);
   return [
-    title(nameText(object), '', oneLine(aside, 60)),
+    title(nameText(object), '', oneLine(aside, 60), null, call ? errorOf(call) : null),
     objectLine(object, object.preview.caption || object.kind, origin(call)),
     call ? warningNote(call) : null,
     ...contentOf(view, call, object, acts, on),
     call ? argumentsOf(view, call) : null,
-    call ? errorOf(call) : null,
     objectFacts(view, object, call, acts),
     call ? printsOf(call) : null
   ];

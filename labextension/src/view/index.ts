@@ -283,7 +283,8 @@ export class PanelView {
   }
 
   private _setState(patch: Partial<PanelState>): void {
-    this._ui = { ...this._ui, ...patch };
+    // Who chooses a call sees its turn, and not the one chosen before.
+    this._ui = { ...this._ui, ...('chosen' in patch ? { shownTurn: null } : {}), ...patch };
     // What was refused was asked of the call that was shown.
     if ('chosen' in patch) this._model = { ...this._model, refusal: null };
     this._paint();

@@ -1,5 +1,5 @@
 /** The list of steps, and the list of tools with their breakpoints. */
-import type { CallRow, ToolRow } from '../generated/contract';
+import type { CallRow, SessionRow, ToolRow } from '../generated/contract';
 import {
   afterLayout, type Child, consume, h, hasFocus, joined, keyedChildren, listen, redraw, screenReaderText, scrollIntoList, setChildren, whenChanged
 } from './dom';
@@ -52,11 +52,13 @@ const inLine = (value: unknown): string =>
 function argumentParts({ call, tool }: StepItem, room: number): Child[] {
   if (call.saves || call.scheme) return [shortLine(call.what, room)];
   const parts: Child[] = [];
+  let isCut = false;
   for (const name of argumentNames(call, tool)) {
     const [given, asked] = [call.arguments[name], call.asked?.[name]];
     const [value, before] = [inLine(given), asked === undefined ? '' : inLine(asked)];
     const isReceiver = namesObject(call, name, given) && given.startsWith(`${name}#`);
-    if (room < 0) return [...parts, ' …'];
+    if (room < 0) return isCut ? parts : [...parts, ' …'];
+    isCut = value.endsWith('…');
     room -= name.length + value.length + 2;
     parts.push(
       parts.length ? ', ' : '', isReceiver ? '' : `${oneLine(name, 40)} `, h('span', 'v', value),
@@ -267,9 +269,10 @@ function toolElement(tool: ToolRow, view: ViewState, acts: PanelActions): HTMLEl
   );
 }
 
-/** `12 tools used, 1 breakpoint`; before the first call nothing was used. */
-function toolSummary(toolList: number, stops: number, isUsed: boolean): string {
-  return (isUsed ? tn('%1 tool used', '%1 tools used', toolList) : plural(toolList, 'tool')) + (stops ? `, ${plural(stops, 'breakpoint')}` : '');
+/** `2 tools, 1 breakpoint`; `1 of 2 tools` where the list has not all that the session offers. */
+function toolSummary(listed: number, { offered, stops }: SessionRow): string {
+  const count = listed < offered ? t('%1 of %2 tools', listed, offered) : plural(listed, 'tool');
+  return count + (stops.length ? `, ${plural(stops.length, 'breakpoint')}` : '');
 }
 
 /** The folded list of tools. */
@@ -278,11 +281,10 @@ class ToolList {
   private readonly _list = h('ul', { label: t('Tools') });
   readonly element = h('details', { class: 'tc-toolbox', hidden: true }, this._summary, this._list);
   private _view!: ViewState;
-  private _isUsed = false;
   private readonly _draw = whenChanged(() => {
     const all = [...this._view.model.tools.values()];
     this.element.hidden = all.length === 0;
-    this._summary.textContent = toolSummary(all.length, this._view.model.session.stops.length, this._isUsed);
+    this._summary.textContent = toolSummary(all.length, this._view.model.session);
     const children: Child[] = this.element.open ? all.map(tool => toolElement(tool, this._view, this._acts)) : [];
     redraw(this._list, () => setChildren(this._list, children));
   });
@@ -294,7 +296,6 @@ class ToolList {
   paint(next: ViewState): void {
     this._view = next;
     const { model, ui, live, isPast: past } = next;
-    this._isUsed = next.calls.some(call => call.status !== 'proposed' && call.status !== 'approved');
-    this._draw(this._isUsed, model.tools, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
+    this._draw(model.tools, model.session.offered, model.session.stops.join(), this.element.open, live, past, ui.commandSent);
   }
 }

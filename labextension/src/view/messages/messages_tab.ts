@@ -81,7 +81,7 @@ export class MessagesTab {
     const { model, ui } = next;
     if (ui.tab !== 'Messages') return;
     this._draw(
-      model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.commandSent,
+      model.messages, model.turns, model.calls, model.session.phase, model.session.cost, model.exactRequest, ui.shownTurn, ui.chosen, ui.commandSent,
       next.step, next.isPast
     );
   }
@@ -100,11 +100,13 @@ export class MessagesTab {
     return h('li', { 'aria-current': chosen ? 'true' : undefined }, name, size, h('span', 'mono', calls));
   }
 
-  /** The chosen turn, else the last one with a reply or waiting for one. */
+  /** The chosen turn, else that of the chosen call, else the last one with a reply or waiting for one. */
   private _choose(shown: readonly MessageRow[], turns: readonly number[]): number | undefined {
-    const { shownTurn: turn } = this._view.ui;
-    if (turn !== null && turns.includes(turn)) return turn;
-    if (this._view.model.session.phase === 'thinking' && !this._view.isPast) return turns.at(-1);
+    const { model, ui } = this._view;
+    const call = model.calls.get(ui.chosen?.call ?? '');
+    const turn = ui.shownTurn ?? (call?.branch === '' ? call.turn : 0);
+    if (turns.includes(turn)) return turn;
+    if (model.session.phase === 'thinking' && !this._view.isPast) return turns.at(-1);
     return turns.findLast(turn => shown.some(message => message.turn === turn && isReply(message))) ?? turns.at(-1);
   }
 }
