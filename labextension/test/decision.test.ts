@@ -168,6 +168,7 @@ test('a failed call is run with its changed tool, and as it is where the tool ha
   const retry = (unchanged: boolean): unknown => ({ type: 'retry', call: 'c2', approval_digest: '', unchanged });
   it.view.update(whole({ ...rows, calls, tools: [{ id: 'Potato_do2', can_change: true }] }));
   it.all('[aria-label=Steps] button')[1]?.click();
+  assert.equal(it.one('.tc-cardbody .tc-title + .tc-error').textContent, 'ValueError: no');
   it.view.update(delta(1, { session: [{ phase: 'waiting', holds_kernel: true }] }));
   it.click('Fix and retry');
   assert.match(it.one('.tc-acts').textContent, /Stop the run first/);

@@ -95,6 +95,15 @@ test('a request says what fills it and what is new, in as many characters as it 
   assert.equal(it.all('.tc-share .bar i').length, 3);
 });
 
+test('the turn of the chosen call is shown', async () => {
+  const it = await page();
+  const calls = chain(2).calls?.map((call, n) => ({ ...call, turn: n + 1 }));
+  it.view.update(whole({ ...rows('finished'), calls }));
+  it.one('.tc-step[data-n="1"] > .tool').click();
+  it.click('Messages');
+  assert.equal(it.one('.tc-turns [aria-current] .turn').textContent, 'Turn 1');
+});
+
 test('looking back, the requests are those that there were', async () => {
   const it = await page();
   it.view.update(whole(rows('finished', TOOK)));

@@ -138,7 +138,7 @@ function contentOf(view: ViewState, call: CallRow | undefined, object: ObjectRow
 
 function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, on: Element): Child[] {
   const text = purpose(call, view.model.tools.get(call.tool));
-  // In a narrow card it is two lines, and whole while it has the focus.
+  // It is cut after three lines; in a narrow card it is whole while it has the focus.
   const description = text ? h('p', { tabindex: isDecision(call) ? 0 : undefined }, toolDescription(text)) : null;
   const open = isDecision(call);
   // What was saved is what its call is about.
