@@ -249,7 +249,9 @@ def _shape(node: ast.stmt) -> str:
 def _used(table: symtable.SymbolTable, deep: bool = True, top: bool = True) -> Iterator[str]:
     """Yield the names that code takes from its module; without `deep`, not those of functions."""
     for symbol in table.get_symbols():
-        if symbol.is_referenced() and (top or symbol.is_global()):
+        # `symtable` takes a function of the name `top` for a module: its locals are global too.
+        is_local = symbol.is_local() and not symbol.is_declared_global()
+        if symbol.is_referenced() and (top or (symbol.is_global() and not is_local)):
             yield symbol.get_name()
     for inner in table.get_children():
         if deep or not isinstance(inner, symtable.Function):
