@@ -65,6 +65,15 @@ def changed_tools(context: SessionContext, state: State) -> dict[str, str]:
     return {tool: change for tool, change in reasons if change}
 
 
+def changed_since_failure(context: SessionContext, state: State) -> tuple[int, str] | None:
+    """Return the number of the last failed call whose Python tool changed since, and the change."""
+    for call in reversed([*state.all_calls()]):
+        tool = context.toolbox.get(call.tool) if call.status == "failed" else None
+        if tool is not None and tool.origin and (change := _by_tool(call, context)):
+            return call.step, change
+    return None
+
+
 def _calls(state: State, reasons: Reasons) -> Iterator[Outdated]:
     for call in state.all_calls():
         if call.id in reasons.calls:

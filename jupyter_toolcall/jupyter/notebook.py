@@ -263,9 +263,16 @@ class Notebook:
 
         A cell keeps its session as its own run left it, with the names of the branches.
         """
+        last = self.cells.last
         for controller in self.controllers.values():
+            # A click says why a definition is no tool any more.
+            with contextlib.suppress(ToolcallError):
+                if not controller.busy:
+                    session = self.cells.with_current_tools(controller.session, self.shell.user_ns)
+                    controller.session = session
             if controller.republish_changed():
                 controller.save()
+        self.cells.last = last
 
 
 def _shown(controller: PanelController) -> tuple[object, ...]:

@@ -25,6 +25,7 @@ from ..core.text import count_text
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
+from ..engine.outdated import changed_since_failure
 from ..engine.person_model import Phase
 from ..engine.replay import advance, last_step_text, next_step_text
 from ..models.named import Person
@@ -107,6 +108,8 @@ class PanelController:
     """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
+    _change: str = ""
+    """The change of a tool since its call failed, as last shown."""
     _has_refused: bool = False
     """Whether a command was refused since the last cell ran."""
 
@@ -501,11 +504,23 @@ class PanelController:
         last, now = self.updates.view.position, position(self.session.cursor)
         if last is None:
             return False
+        change = self._change if self.busy else self._changed_since_failure()
         if last.head != now.head and not self.busy:
             self.publish(*replying.idle_phase(self.session.cursor))
+        elif change != self._change:
+            # All rows are sent: calls before the failed one may be outdated too.
+            self._change, self.updates.view.position = change, None
+            self.publish(*self._published[:3], change)
         elif last != now:
             self._publish_again()
         return last.labels != now.labels
+
+    def _changed_since_failure(self) -> str:
+        cursor = self.session.cursor
+        cursor.refresh()
+        if (found := changed_since_failure(cursor.context, cursor.state)) is None:
+            return ""
+        return t("%2. Press Fix and retry at call %1.", *found)
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""

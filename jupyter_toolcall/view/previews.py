@@ -78,8 +78,8 @@ def preview(
 ) -> Preview:
     """Return a picture of a value.
 
-    `shows` tells what it says of itself. The columns of a table that `first` names, and the last
-    one, which is often new, have room first, in its box, and also here.
+    `shows` tells what it says of itself. Of a table with more columns than room, those that `first`
+    names and the last one, which is often new, are among the shown ones, in the table's order.
     """
     if room is LARGE and isinstance(value, StandsForText):
         # A resource is read when somebody looks at it, and says why where it cannot be.
@@ -185,7 +185,7 @@ def _table(frame: Frame, room: Room, first: Columns) -> Preview:
     if height > room.rows:
         parts.append(t("first %1 of %2 rows", room.rows, f"{height:,}"))
     if is_wide:
-        parts.append(t("first %1 of %2 columns", room.columns, f"{wide:,}"))
+        parts.append(t("%1 of %2 columns", room.columns, f"{wide:,}"))
     in_box = {n: [names[n], *texts[n]] for n in by_place[: len(names)]}
     lines, others = _box_lines(in_box, wide)
     return Preview(

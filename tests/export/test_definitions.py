@@ -230,6 +230,12 @@ for f in (functools.partial(add, by=7), functools.partial(add, by=9)):
     tools = [f, functools.partial(oven.warm, by=7)]
     s = Session(Toolbox(f), Scripted([("add", {"a": 1}), "ok"]), approve="all")
 """,
+    "a function of the name that `symtable` gives to modules": """
+k = 3
+def top(a: int) -> int:
+    return a + k
+tools = [top]
+""",
     "a function below the check for a program": """
 if __name__ != "__main__":
     k = 3
@@ -247,6 +253,7 @@ def test_a_script_has_the_function_that_ran(source: str, module: Any) -> None:
     names = Toolbox(*tools).names
     text = text_of(played(tools, [(name, {"a": 4}) for name in names]))
     assert "does not run here" not in text
+    assert "Not found" not in text
     assert "Session(" not in text
     assert text.count("# Zero is") == source.count("# Zero is")
     assert "for " not in text.partition("The session ---")[0].replace("and free of", "")

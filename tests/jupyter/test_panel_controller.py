@@ -562,3 +562,30 @@ def test_after_a_cell_a_panel_no_longer_shows_why_a_command_was_refused() -> Non
     drive.republish_changed()
     reasons = [notice.reason for notice in heard if isinstance(notice, Refused)]
     assert [bool(reason) for reason in reasons] == [True, False]
+
+
+HEAT = "much"
+
+
+def heat() -> int:
+    """How hot the oven is."""
+    return int(HEAT)
+
+
+def test_after_a_cell_a_panel_names_the_failed_call_whose_tool_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drive, heard = seated([("heat", {})], tool=heat, approve="all")
+    drive.republish_changed()
+    assert last_detail(heard) == ""
+    monkeypatch.setattr(f"{__name__}.HEAT", "200")
+    drive.republish_changed()
+    change = "heat uses what was changed: HEAT. Press Fix and retry at call 1."
+    assert last_detail(heard) == change
+    count = len(heard)
+    drive.republish_changed()
+    assert len(heard) == count
+    digest = drive.session.calls[0].approval_digest
+    obeyed(drive, {"type": "retry", "call": "call_1", "approval_digest": digest})
+    assert statuses(drive) == ["succeeded"]
+    assert change not in last_detail(heard)

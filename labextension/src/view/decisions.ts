@@ -291,7 +291,7 @@ function afterButtons(view: ViewState, call: CallRow, acts: PanelActions): Child
           button(isPlain ? t('Run again') : t('Fix and retry'), { key: 'retry', disabled: disabled || isHeld, onclick: retry }),
           mutedText(
             isHeld ? t('Stop the run first: the kernel waits for you, and runs no other cell.')
-            : isPlain ? t('Runs the same call again, on a new branch.')
+            : isPlain || call.outdated ? t('Runs the same call again, on a new branch.')
             : t('Change the tool and run its cell; then this runs the call again, on a new branch.')
           )
         ]
