@@ -18,7 +18,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Literal
-from urllib.parse import parse_qs, urlsplit
 
 from ..core.errors import CallError, UsageError
 from ..core.text import printable, visible_text
@@ -37,10 +36,6 @@ MAX_BYTES = 5_000_000
 SIGNED_IN_PATH = "/signed-in"
 SIGN_IN_SECONDS = 300.0
 """How long a person has to sign in."""
-_PAGE = "<!doctype html><meta charset=utf-8><title>{0}</title><p style='font:1rem sans-serif'>{0}"
-
-_SIGNED_IN = "Signed in. You can close this page.", "200 OK"
-_MISSING = "There is no page at this address.", "404 Not Found"
 
 
 @dataclass
@@ -170,7 +165,7 @@ def _sign_in(server: Server, url: str) -> OAuthClientProvider:
 class SignInPage:
     """The page to which the sign-in service redirects the browser, with a code.
 
-    A small HTTP server on this computer receives that one request, and runs only meanwhile. Its
+    A server on this computer receives that one request, and runs only meanwhile. Its
     port is chosen at once, since the sign-in service must know the address beforehand.
     """
 
@@ -189,48 +184,37 @@ class SignInPage:
 
         Raises UsageError where nobody signs in in time, or the sign-in was refused.
         """
-        loop = asyncio.get_running_loop()
-        received: asyncio.Future[Mapping[str, str]] = loop.create_future()
+        import uvicorn
+        from starlette.applications import Starlette
+        from starlette.requests import Request
+        from starlette.responses import PlainTextResponse
+        from starlette.routing import Route
 
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            try:
-                line = await asyncio.wait_for(reader.readline(), 10)
-                parameters = _parameters(line.decode("latin-1"))
-                text, status = _MISSING if parameters is None else _SIGNED_IN
-                body = _PAGE.format(text).encode()
-                head = f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close\r\n"
-                writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-                await writer.drain()
-                if parameters is not None and not received.done():
-                    received.set_result(parameters)
-            # Anything on this computer may connect; what is no request is not answered.
-            except (OSError, ValueError, TimeoutError):
-                pass
-            finally:
-                writer.close()
+        received: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
 
-        server = await asyncio.start_server(serve, "127.0.0.1", self.port)
+        async def signed_in(request: Request) -> PlainTextResponse:
+            if not received.done():
+                received.set_result(dict(request.query_params))
+            return PlainTextResponse("Signed in. You can close this page.")
+
+        app = Starlette(routes=[Route(SIGNED_IN_PATH, signed_in)])
+        # Anything on this computer may connect; what is no request is not worth a line.
+        config = uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off")
+        server, listener = uvicorn.Server(config), socket.create_server(("127.0.0.1", self.port))
+        serving = asyncio.create_task(server.serve([listener]))
         try:
             parameters = await asyncio.wait_for(received, SIGN_IN_SECONDS)
         except TimeoutError:
             raise UsageError(f"nobody signed in within {SIGN_IN_SECONDS / 60:g} minutes") from None
         finally:
-            server.close()
+            server.should_exit = True
+            await serving
         if "code" not in parameters:
             reason = parameters.get("error_description") or parameters.get(
                 "error", "no code came back"
             )
             raise UsageError(f"the sign-in was refused: {visible_text(' '.join(reason.split()))}")
         return parameters
-
-
-def _parameters(line: str) -> Mapping[str, str] | None:
-    """Return the parameters of the request line that ends a sign-in; None for any other one."""
-    request = re.match(r"\s*GET\s+(\S+)", line)
-    parts = urlsplit(request[1] if request else "")
-    if parts.path != SIGNED_IN_PATH:
-        return None
-    return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
 
 class _Tokens:
