@@ -19,6 +19,7 @@ from typing import Any
 
 from ..core.interrupts import attempt
 from ..tools.tool_version import names_in
+from ..tools.value_digests import is_local
 from .code import (
     INDENT,
     MAIN,
@@ -28,7 +29,6 @@ from .code import (
     constant,
     definition_name,
     is_defined_by_you,
-    is_yours,
     tried,
 )
 from .definition_source import (
@@ -308,7 +308,7 @@ def _check_decorators(thing: object, node: DefinitionNode, text: Text) -> None:
             codes += (c for f in functions_of(value) for c in codes_in(f.__code__))
     while isinstance(thing, FunctionType) and hasattr(thing, "__wrapped__"):
         is_known = any(is_same_code(thing.__code__, code) for code in codes)
-        if is_yours(thing.__globals__["__name__"]) and not is_known:
+        if is_local(thing.__globals__["__name__"]) and not is_known:
             raise Unwritable(f"{node.name}, whose decorator cannot be found")
         thing = thing.__wrapped__
 
