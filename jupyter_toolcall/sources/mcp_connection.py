@@ -217,7 +217,7 @@ class Connection:
             if not ready.done():
                 ready.set_exception(_cause(error))
 
-    def _show_link(self, url: str) -> None:
+    async def _show_link(self, url: str) -> None:
         self._notices.put(f"Sign in to the MCP server {self.address.name}: {url}")
         if self._deadline is not None:
             self._deadline.reschedule(self._thread.loop.time() + mcp_sdk.SIGN_IN_SECONDS)
@@ -291,8 +291,10 @@ class Connection:
         context = contextvars.copy_context()
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
+            done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+            text = visible_text(f"{done}: {message}") if message else done
             # The SDK calls this in a context of its own, that of its reading task.
-            context.run(report_progress, _progress_text(progress, total, message))
+            context.run(report_progress, text)
 
         request = client.session.call_tool(
             *(tool, dict(arguments), None, report),
@@ -417,11 +419,6 @@ class Connection:
             last = self._server.last_line or mcp_sdk.error_text(cause)
             return f"`{address.display_text}` did not start as an MCP server: {last}"
         return f"{address.display_text} cannot be reached: {mcp_sdk.error_text(cause)}"
-
-
-def _progress_text(progress: float, total: float | None, message: str | None) -> str:
-    done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-    return visible_text(f"{done}: {message}") if message else done
 
 
 def _cause(error: BaseException) -> Exception:

@@ -13,7 +13,7 @@ import re
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -27,7 +27,7 @@ from .mcp_servers import ServerAddress
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client.auth import OAuthClientProvider
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 
 NAME = "jupyter-toolcall"
 Json = dict[str, Any]
@@ -43,7 +43,7 @@ class Server:
     """A server's address, and its state that outlives a single connection."""
 
     address: ServerAddress
-    show_link: Callable[[str], None]
+    show_link: Callable[[str], Awaitable[None]]
     """Shows the link at which a person signs in."""
     last_response: LastResponse = field(default_factory=LastResponse)
     tokens: _Tokens = field(default_factory=lambda: _Tokens())
@@ -77,8 +77,8 @@ async def new_client(
     address = server.address.filled()
     target: Any = address.in_memory
     if target is None:
-        transport = _program(server, address) if address.command else _http(server, address)
-        target = _watch_transport(transport, server, closed)
+        transport = _program if address.command else _http
+        target = transport(server, address, closed)
     async with mcp.Client(
         target,
         elicitation_callback=elicit,
@@ -96,7 +96,9 @@ async def _accept(name: str, result: object) -> None:
 
 
 @asynccontextmanager
-async def _program(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
+async def _program(
+    server: Server, address: ServerAddress, closed: asyncio.Event
+) -> AsyncIterator[Any]:
     import mcp
     from mcp.client.stdio import stdio_client
 
@@ -109,8 +111,8 @@ async def _program(server: Server, address: ServerAddress) -> AsyncIterator[Any]
     )
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         try:
-            async with stdio_client(parameters, errlog=stderr) as streams:
-                yield streams
+            async with stdio_client(parameters, errlog=stderr) as (read, write):
+                yield _WatchedStream(read, server, closed), write
         finally:
             server.last_line = _last_line(stderr)
 
@@ -123,7 +125,9 @@ def _last_line(file: IO[str]) -> str:
 
 
 @asynccontextmanager
-async def _http(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
+async def _http(
+    server: Server, address: ServerAddress, closed: asyncio.Event
+) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
 
     signs_in = "authorization" not in {key.lower() for key in address.headers}
@@ -133,30 +137,20 @@ async def _http(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
         transport = streamable_http_client(
             address.url, http_client=client, max_sse_event_size=MAX_BYTES
         )
-        async with transport as streams:
-            yield streams
+        async with transport as (read, write):
+            yield _WatchedStream(read, server, closed), write
 
 
 def _sign_in(server: Server, url: str) -> OAuthClientProvider:
     """Return the SDK's OAuth sign-in, which is used only if the server asks for it."""
-    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.client.auth import OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata
 
     page = SignInPage()
-
-    async def show_link(url: str) -> None:
-        server.show_link(url)
-
-    async def code() -> AuthorizationCodeResult:
-        parameters = await page.answer()
-        return AuthorizationCodeResult(
-            code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")
-        )
-
     metadata = OAuthClientMetadata(
         redirect_uris=[page.url], client_name=NAME, token_endpoint_auth_method="none"
     )
-    return OAuthClientProvider(url, metadata, server.tokens, show_link, code)
+    return OAuthClientProvider(url, metadata, server.tokens, server.show_link, page.code)
 
 
 class SignInPage:
@@ -176,12 +170,13 @@ class SignInPage:
         """The address of the page."""
         return f"http://127.0.0.1:{self.port}{SIGNED_IN_PATH}"
 
-    async def answer(self) -> Mapping[str, str]:
-        """Wait for the browser, and return the parameters of its request: `code`, and others.
+    async def code(self) -> AuthorizationCodeResult:
+        """Wait for the browser, and return the code that its request has.
 
         Raises UsageError where nobody signs in in time, or the sign-in was refused.
         """
         import uvicorn
+        from mcp.client.auth import AuthorizationCodeResult
         from starlette.applications import Starlette
         from starlette.requests import Request
         from starlette.responses import PlainTextResponse
@@ -211,7 +206,9 @@ class SignInPage:
                 "error", "no code came back"
             )
             raise UsageError(f"the sign-in was refused: {visible_text(' '.join(reason.split()))}")
-        return parameters
+        return AuthorizationCodeResult(
+            code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")
+        )
 
 
 class _Tokens:
@@ -234,18 +231,10 @@ class _Tokens:
         self._client = client_info
 
 
-@asynccontextmanager
-async def _watch_transport(
-    transport: Any, server: Server, closed: asyncio.Event
-) -> AsyncIterator[Any]:
-    """Enter a transport; `closed` is set when its stream has ended."""
-    async with transport as (read, write):
-        yield _WatchedStream(read, server, closed), write
-
-
 class _WatchedStream:
-    """A stream that notes its end. Invalid tools are removed from lists, and a line stands for each
-    invalid block of a result: the SDK refuses the whole for one, and the valid ones stay."""
+    """A stream that sets `closed` when it has ended. Invalid tools are removed from lists, and a
+    line stands for each invalid block of a result: the SDK refuses the whole for one, and the valid
+    ones stay."""
 
     def __init__(self, stream: Any, server: Server, closed: asyncio.Event) -> None:
         self._stream, self._server, self._closed = stream, server, closed
