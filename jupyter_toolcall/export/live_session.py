@@ -25,8 +25,8 @@ from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
 from .code import MAIN, Code, Unwritable, is_of_package, of_module, variables_of, written
 from .module_text import Texts, live_text
-from .script import ObjectCode, Script, Selection, SessionSource
-from .statements import by_schema, script_of
+from .script import ObjectCode, Script, Selection, SessionSource, by_schema
+from .statements import script_of
 
 COPIED = "can't be copied"
 

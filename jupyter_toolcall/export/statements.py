@@ -1,24 +1,18 @@
-"""Arguments as code by their JSON Schema alone: objects by name, classes by their titles."""
+"""The statements of a session: what is given, what each call makes of it, and what is saved."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from jsonschema_rs import is_valid
 
 from ..core import events
 from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
-from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.json_data import at_path
-from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
@@ -28,7 +22,6 @@ from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
 from .code import (
-    DEEPEST,
     ITEMS,
     MAIN,
     Code,
@@ -38,99 +31,33 @@ from .code import (
     joined,
     of_module,
     placeholder,
-    quoted,
-    record,
+    with_article,
     written,
 )
 from .script import (
     LONG,
-    SHORT,
     Draft,
     Line,
     MessageText,
     Script,
     Selection,
     SessionSource,
-    about,
-    assigned,
-    behind,
+    by_schema,
     call_line,
-    copied,
-    edited,
     line_of,
-    variables,
+    variable_name,
 )
 
-Named = Callable[[str], Code | None]
-"""From the name of a class to the code that names it; None where it is not known."""
+SHORT = 60
+"""Characters of a result that stand behind its statement."""
 
 
-def by_schema(
-    schema: JsonObject,
-    arguments: JsonObject,
-    objects: Mapping[str, str],
-    object_code: Callable[[str], Code],
-    named: Named = lambda name: None,
-) -> dict[str, Code]:
-    """Return arguments as code; `objects` are the places in them that name objects."""
-    wording = _Wording(schema.get("$defs", {}), objects, object_code, named)
-    return wording.fields(schema, arguments, "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Wording:
-    """How the values of one call are written; a place is their way, such as `order.0.item`."""
-
-    defs: JsonObject
-    objects: Mapping[str, str]
-    object_code: Callable[[str], Code]
-    named: Named
-
-    def fields(self, part: Any, value: JsonObject, at: str) -> dict[str, Code]:
-        named, others = part.get("properties", {}), part.get("additionalProperties", {})
-        return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
-
-    def _code(self, part: object, value: object, path: str) -> Code:
-        if path in self.objects:
-            return self.object_code(self.objects[path])
-        part, cls = self._resolved(part, value)
-        match value:
-            case _ if cls and ("enum" in part or "const" in part):
-                return call(cls, [written(value)])
-            case list():
-                kinds = itertools.chain(
-                    part.get("prefixItems", ()), itertools.repeat(part.get("items", {}))
-                )
-                pairs = enumerate(zip(value, kinds, strict=False))
-                items = (self._code(kind, item, f"{path}.{n}") for n, (item, kind) in pairs)
-                return joined("[", items, "]")
-            case dict():
-                fields = self.fields(part, value, f"{path}.")
-                if cls and "properties" in part:
-                    return call(cls, named=fields)
-                return record((Code(quoted(key)), code) for key, code in fields.items())
-        return written(value)
-
-    def _resolved(self, part: Any, value: Any) -> tuple[JsonObject, Code | None]:
-        """Return what a schema says of a value, and the class of which it makes it one."""
-        cls = None
-        # In a file that was changed, a definition may refer to itself.
-        for _ in range(DEEPEST):
-            part = part if isinstance(part, Mapping) else {}
-            branches = (b for key in ("anyOf", "oneOf", "allOf") for b in part.get(key, ()))
-            if "$ref" in part:
-                name = str(part["$ref"]).rpartition("/")[2]
-                cls, part = self.named(name), self.defs.get(name)
-            elif fitting := [branch for branch in branches if self._takes(branch, value)]:
-                part = fitting[0]
-            else:
-                break
-        return part, cls
-
-    def _takes(self, branch: object, value: object) -> bool:
-        schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
-        # A file may hold a schema that is none.
-        return bool(attempt(is_valid, schema, value)[0])
+def variables(names: Iterable[str], used_names: Collection[str] = ()) -> dict[str, str]:
+    """Return a variable for each object: `potato_2` for `Potato#2`."""
+    result: dict[str, str] = {}
+    for name in names:
+        result[name] = variable_name(name, "object", {*used_names, *result.values()})
+    return result
 
 
 def statement(draft: Draft, ran: CallRecord) -> Line:
@@ -158,7 +85,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     after = [assigned([variable], copied(Code(variable))) for variable in kept]
     lines = draft.defined(joined("", [*object_code.before, code, *after], "", "\n"))
     draft.there |= {ref.producer for ref in produced}
-    return Line(lines, edited(ran), behind(ran, produced, draft.state))
+    return Line(lines, edited(ran), behind(draft, ran))
 
 
 def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
@@ -460,3 +387,54 @@ def _data(draft: Draft, output: str, value: object) -> Code:
         with contextlib.suppress(Absent, Unwritable):
             return draft.defined(draft.source.saved(output))
     return by_schema({}, {"value": value}, named, lambda name: _object(draft, name))["value"]
+
+
+# -- pieces of statements -----------------------------------------------------------------
+
+
+def copied(code: Code) -> Code:
+    """Return the code of a copy."""
+    return call(of_module("copy", "deepcopy", "deepcopy"), [code])
+
+
+def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
+    """Return an assignment; the code alone where there is nothing to assign to."""
+    if not targets:
+        return code
+    to = f"[{targets[0]}]" if many and len(targets) == 1 else ", ".join(targets)
+    return Code(f"{to} = {code.text}", code.needs)
+
+
+def about(ref: events.Made) -> str:
+    """Return what an object is: its type and its description."""
+    return f"{with_article(ref.kind)}{f' ({ref.description})' if ref.description else ''}"
+
+
+def edited(call: CallRecord) -> tuple[str, ...]:
+    """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
+    if not call.edited:
+        return ()
+    before, asked, reason = call.proposed, call.asked, call.reason
+    # An object that the model left out was filled in, and is no change.
+    keys = (key for key in {**asked, **before} if key in before or key not in call.uses)
+    parts = [
+        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours"
+        for key in keys
+        if asked.get(key, ...) != before.get(key, ...)
+    ]
+    parts += [f"tool was {call.call.tool!r:.80}"] * (call.tool != call.call.tool)
+    changes = "; ".join(parts) or "as the model asked"
+    why = f" ({reason})" if reason else ""
+    return (visible_text(f"{call.step} You changed this call: {changes}{why}"),)
+
+
+def behind(draft: Draft, call: CallRecord) -> str:
+    """Return what stands behind a statement: its plain result, or which object it gave back."""
+    match call.outcome:
+        case events.Data(None):
+            return ""
+        case events.Data(data):
+            return visible_text(f"{data!r}", SHORT)
+        case events.Made() as ref if not call.produced:
+            return visible_text(f"{draft.state.name_of(ref)} itself", SHORT)
+    return ""
