@@ -211,13 +211,13 @@ BY_TEXT = (
 
 def written(value: object, held: Holder = lambda value: None) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
-    code = tried(value, lambda: _written(value, held, 0))
+    code = _tried(value, lambda: _written(value, held, 0))
     if len(code.text) > LONGEST:
         raise Unwritable(f"{with_article(type(value).__name__)} of {len(code.text):,} characters")
     return code
 
 
-def tried(value: object, write: Callable[[], Code]) -> Code:
+def _tried(value: object, write: Callable[[], Code]) -> Code:
     """Return the code of a value. Raises Unwritable, also where the value's class raises."""
 
     def code_or_error() -> Code | Unwritable:
@@ -277,6 +277,10 @@ def _scalar(value: Any) -> Code | None:
 
 def constant(value: object) -> Code:
     """Return a value that no call changes as code. Raises Unwritable."""
+    return _tried(value, lambda: _constant(value))
+
+
+def _constant(value: object) -> Code:
     if isinstance(value, types.ModuleType):
         return of_module(value.__name__, value.__name__)
     if isinstance(value, FUNCTIONS) or hasattr(value, "__wrapped__"):

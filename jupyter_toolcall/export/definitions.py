@@ -20,17 +20,7 @@ from typing import Any
 from ..core.interrupts import attempt
 from ..tools.tool_version import names_in
 from ..tools.value_digests import is_local
-from .code import (
-    INDENT,
-    MAIN,
-    Code,
-    Need,
-    Unwritable,
-    constant,
-    definition_name,
-    is_defined_by_you,
-    tried,
-)
+from .code import INDENT, MAIN, Code, Need, Unwritable, constant, definition_name, is_defined_by_you
 from .definition_source import (
     Definition,
     DefinitionNode,
@@ -158,7 +148,7 @@ class Slice:
     def _constant(self, user: str, value: object) -> Code:
         """Return a value as code when all that it needs is chosen. Raises Unwritable."""
         try:
-            code = tried(value, lambda: constant(value))
+            code = constant(value)
             for need in code.needs:
                 self._take(need)
         except Unwritable as error:

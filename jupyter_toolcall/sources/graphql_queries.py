@@ -210,6 +210,20 @@ class GraphQLEndpoint:
         response = self.headers.send(limits, "POST", self.url, kind, body, self.shown)
         return _answer(response.status, response.text, self.shown)
 
+    def introspection(self) -> object:
+        """Return the server's introspection result, with the directives where it lists them.
+
+        Raises DefinitionError where it tells nothing.
+        """
+        try:
+            data = self.send(gql.introspection_query(""), {}).data
+            names = [field["name"] for field in (data.get("__type") or {}).get("fields") or ()]
+            # Servers that go beyond the standard list the directives of a field.
+            listed = next((n for n in ("directives", "appliedDirectives") if n in names), "")
+            return self.send(gql.introspection_query(listed), {}).data if listed else data
+        except CallError as error:
+            raise DefinitionError(f"{self.shown} did not tell its schema: {error}") from None
+
 
 def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
     """Return an endpoint; a name and a password in its URL become a header.
@@ -295,7 +309,7 @@ class Server:
     by equal calls at two times may be two things.
     """
 
-    send: Send
+    send: Send = send_nowhere
     ids: WeakKeyDictionary[ObjectPath, str] = field(default_factory=WeakKeyDictionary)
 
     def ask(
