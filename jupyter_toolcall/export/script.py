@@ -22,7 +22,7 @@ from ..core.text import visible_text
 from ..engine.cursor import Cursor
 from ..tools.plain_data import cut
 from .callees import Callee
-from .code import DEEPEST, Code, call, is_name, joined, quoted, record, written
+from .code import DEEPEST, Code, call, is_name, joined, quoted, record, with_article, written
 from .definitions import Slice
 from .module_text import Texts
 
@@ -286,3 +286,8 @@ def call_line(call: CallRecord) -> str:
         case _:
             end = f"{'made' if call.produced else 'gave back'} {', '.join(call.objects)}"
     return visible_text(f"{line_of(call)} {end}", LONG)
+
+
+def about(ref: Made) -> str:
+    """Return what an object is: its type and its description."""
+    return f"{with_article(ref.kind)}{f' ({ref.description})' if ref.description else ''}"

@@ -21,19 +21,7 @@ from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
-from .code import (
-    ITEMS,
-    MAIN,
-    Code,
-    Unwritable,
-    call,
-    is_name,
-    joined,
-    of_module,
-    placeholder,
-    with_article,
-    written,
-)
+from .code import MAIN, Code, Unwritable, call, is_name, joined, of_module, placeholder, written
 from .script import (
     LONG,
     Draft,
@@ -42,6 +30,7 @@ from .script import (
     Script,
     Selection,
     SessionSource,
+    about,
     by_schema,
     call_line,
     line_of,
@@ -77,7 +66,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     if results and subject is not None and _may_change(draft, ran, callee):
         code = _changed(draft, draft.variable_of(produced[0]), subject, callee, arguments)
     else:
-        code = _awaited(draft, callee.called(arguments, subject), callee)
+        code = callee.called(arguments, draft.awaits, subject)
         # What an instance gives out may change with it later.
         code = _unpacking(draft, ran, copied(code) if instance and results else code)
     # What an instance was given it may change later.
@@ -152,21 +141,11 @@ def _changed(
 ) -> Code:
     """A method that returned nothing changed the copy that it got: that is the new object."""
     copy = assigned([to], subject)
-    done = _awaited(draft, callee.called(arguments, Code(to)), callee)
+    done = callee.called(arguments, draft.awaits, Code(to))
     if callee.gives == "nothing":
         return joined("", [copy, done], "", "\n")
     kept = Code(f"{to} = {to} if result is None else result")
     return joined("", [copy, assigned(["result"], done), kept], "", "\n")
-
-
-def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
-    if not (callee.awaited or callee.gives == "items"):
-        return code
-    if callee.awaited and callee.gives == "items":
-        code = call(ITEMS, [code])
-    if callee.awaited and draft.awaits:
-        return Code(f"await {code.text}", code.needs)
-    return call(of_module("asyncio", "asyncio.run") if callee.awaited else Code("list"), [code])
 
 
 @dataclass
@@ -403,11 +382,6 @@ def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
         return code
     to = f"[{targets[0]}]" if many and len(targets) == 1 else ", ".join(targets)
     return Code(f"{to} = {code.text}", code.needs)
-
-
-def about(ref: events.Made) -> str:
-    """Return what an object is: its type and its description."""
-    return f"{with_article(ref.kind)}{f' ({ref.description})' if ref.description else ''}"
 
 
 def edited(call: CallRecord) -> tuple[str, ...]:
