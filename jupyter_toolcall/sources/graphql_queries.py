@@ -233,11 +233,10 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
     parts = web_url(url)
     if parts is None:
         raise DefinitionError("the endpoint is no URL such as https://api.example.org/graphql")
-    user, host, port = parts.username, parts.hostname or "", parts.port
     has_password = "@" in parts.netloc
-    password = f"{unquote(user or '')}:{unquote(parts.password or '')}" if has_password else ""
-    netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
-    bare = urlunsplit(parts._replace(netloc=netloc, fragment=""))
+    user, secret = unquote(parts.username or ""), unquote(parts.password or "")
+    bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
+    password = f"{user}:{secret}" if has_password else ""
     return GraphQLEndpoint(bare, SecretHeaders(dict(headers), password))
 
 

@@ -341,10 +341,11 @@ class Function(NamedTuple):
         elif self.leaf:
             yield self.object_by_id(self.makes[0], data)
         else:
-            kind = data.get("__typename") if isinstance(data, dict) else None
-            if not isinstance(kind, str) or kind not in self.makes:
-                shown = kind if isinstance(kind, str) else f"{data!r:.60}"
-                raise CallError(f"the server gave a {shown}, which its schema does not name here")
+            kind = data.get("__typename")
+            if kind not in self.makes:
+                raise CallError(
+                    f"the server gave a {kind!s:.60}, which its schema does not name here"
+                )
             if self.loaders[kind] is None:
                 on = kind if len(self.makes) > 1 else ""
                 yield self.api.classes[kind](of, step._replace(on=on))
