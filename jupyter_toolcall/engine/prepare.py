@@ -7,9 +7,9 @@ in place of the names of objects. The approval digest covers exactly what would 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.call_record import CallRecord
 from ..core.digests import digest
@@ -37,6 +37,8 @@ from ..tools.value_copies import private
 from ..tools.value_text import StandsForText
 from .argument_copies import ArgumentCopies
 from .session_values import PreparedCall, SessionValues, ToolInputs
+
+T = TypeVar("T")
 
 
 def prepare(
@@ -71,12 +73,8 @@ def prepare(
     if not state.plain:
         return completed_call.prepared(NO_DATA)
     named = named_data(tool, asked, state, values)
-    for plain in named.readings[:-1]:
-        with contextlib.suppress(CallError):
-            return completed_call.prepared(replace(named, plain=plain))
-    last = replace(named, plain=named.readings[-1]) if named.objects else named
     try:
-        return completed_call.prepared(last)
+        return named.fitting(completed_call.prepared)
     except CallError as error:
         raise named.explained(error) from None
 
@@ -245,6 +243,13 @@ class NamedData:
     def uses(self) -> Uses:
         """What produced each value, by argument."""
         return {".".join(path): ref.producer for path, (_, ref) in self.objects.items()}
+
+    def fitting(self, use: Callable[[NamedData], T]) -> T:
+        """Return what `use` makes of the first form that fits. Raises CallError where none does."""
+        for plain in self.readings[:-1]:
+            with contextlib.suppress(CallError):
+                return use(replace(self, plain=plain))
+        return use(replace(self, plain=self.readings[-1]))
 
     def with_values(self, arguments: JsonObject) -> JsonObject:
         """Return arguments with each value in place of its name."""

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ..sources.file_tools import Folder
 from ..tools.python_tools import takes_keywords
 from ..tools.tool import Origin, Tool
-from .code import Code, Need, Unwritable, call, reference, written
+from .code import ITEMS, Code, Need, Unwritable, call, of_module, reference, written
 
 Gives = Literal["value", "items", "nothing", "unsure"]
 _Parameter = inspect.Parameter
@@ -40,8 +40,11 @@ class Callee:
     needs: frozenset[Need] = frozenset()
     """What has to be defined for it, though the call does not say so."""
 
-    def called(self, arguments: Mapping[str, Code], subject: Code | None = None) -> Code:
-        """Return the call with these arguments, on an object where it is a method of one."""
+    def called(
+        self, arguments: Mapping[str, Code], awaits: bool, subject: Code | None = None
+    ) -> Code:
+        """Return what comes of the call with these arguments, on an object where it is a method of
+        one; `awaits` says whether code can `await` where it stands."""
         remaining = dict(arguments)
         first = list(_opened("*", remaining.pop(self.many, None)))
         for name, default in reversed([*self.first.items()]):
@@ -54,7 +57,14 @@ class Callee:
             raise Unwritable(f"{self.method} of nothing")
         at = head.then(f".{self.method}") if self.method else head
         code = call(at, first, remaining, keywords)
-        return Code(code.text, code.needs | self.needs)
+        code = Code(code.text, code.needs | self.needs)
+        if self.awaited and self.gives == "items":
+            code = call(ITEMS, [code])
+        if self.awaited and awaits:
+            return Code(f"await {code.text}", code.needs)
+        if self.awaited:
+            return call(of_module("asyncio", "asyncio.run"), [code])
+        return call(Code("list"), [code]) if self.gives == "items" else code
 
 
 def _opened(stars: str, part: Code | None) -> Iterator[Code]:

@@ -8,14 +8,12 @@ import decimal
 import enum
 import fractions
 import functools
-import importlib.util
 import inspect
 import keyword
 import math
 import operator
 import pathlib
 import sys
-import sysconfig
 import types
 import unicodedata
 import uuid
@@ -27,7 +25,7 @@ from pydantic import BaseModel
 
 from ..core.interrupts import attempt, class_name
 from ..core.recorded_data import FrozenDict, FrozenList
-from ..tools.value_digests import content_digest, is_frozen
+from ..tools.value_digests import content_digest, is_frozen, is_local
 
 WIDE = 96
 """Characters of a line; a longer call has a line for each argument."""
@@ -148,12 +146,8 @@ def reference(thing: Any) -> Code:
 def is_defined_by_you(bare: object) -> bool:
     """Return whether a thing is a function or a class of the person's own code."""
     module = getattr(bare, "__module__", None)
-    return (
-        isinstance(bare, (type, types.FunctionType))
-        and isinstance(module, str)
-        and not is_of_package(module)
-        and is_yours(module)
-    )
+    is_code = isinstance(bare, (type, types.FunctionType))
+    return is_code and isinstance(module, str) and is_local(module)
 
 
 def definition_name(bare: Any) -> str:
@@ -161,30 +155,6 @@ def definition_name(bare: Any) -> str:
     code = getattr(bare, "__code__", bare)
     name = bare.__qualname__ if isinstance(bare, type) else code.co_qualname
     return str(name).rpartition("<locals>.")[2]
-
-
-def is_yours(module: str) -> bool:
-    """Return whether a module is the person's own: neither Python's nor from a package index."""
-    return module == MAIN or not _is_installed(module.partition(".")[0])
-
-
-@functools.cache
-def _is_installed(top: str) -> bool:
-    if top in sys.stdlib_module_names or top in sys.builtin_module_names:
-        return True
-    folders = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
-    return any(origin(top).startswith(folder) for folder in folders if folder)
-
-
-def origin(module: str) -> str:
-    """Return the file of a module that can be imported, "" for none."""
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return ""
-    if spec is None:
-        return ""
-    return spec.origin or next(iter(spec.submodule_search_locations or ()), "")
 
 
 def _homes(thing: object) -> Iterator[tuple[str, str]]:
@@ -241,13 +211,13 @@ BY_TEXT = (
 
 def written(value: object, held: Holder = lambda value: None) -> Code:
     """Return a value as code. Raises Unwritable, which says what the value is."""
-    code = tried(value, lambda: _written(value, held, 0))
+    code = _tried(value, lambda: _written(value, held, 0))
     if len(code.text) > LONGEST:
         raise Unwritable(f"{with_article(type(value).__name__)} of {len(code.text):,} characters")
     return code
 
 
-def tried(value: object, write: Callable[[], Code]) -> Code:
+def _tried(value: object, write: Callable[[], Code]) -> Code:
     """Return the code of a value. Raises Unwritable, also where the value's class raises."""
 
     def code_or_error() -> Code | Unwritable:
@@ -307,6 +277,10 @@ def _scalar(value: Any) -> Code | None:
 
 def constant(value: object) -> Code:
     """Return a value that no call changes as code. Raises Unwritable."""
+    return _tried(value, lambda: _constant(value))
+
+
+def _constant(value: object) -> Code:
     if isinstance(value, types.ModuleType):
         return of_module(value.__name__, value.__name__)
     if isinstance(value, FUNCTIONS) or hasattr(value, "__wrapped__"):
@@ -396,7 +370,7 @@ def _ways(value: Any, cls: Any) -> Iterator[dict[str, Any]]:
         default = {f.name: _default(f) for f in dataclasses.fields(cls)}
         yield {key: item for key, item in fields.items() if not _alike(item, default[key])}
         yield fields
-    elif is_yours(cls.__module__):
+    elif is_local(cls.__module__):
         held = {name.lstrip("_"): item for name, item in getattr(value, "__dict__", {}).items()}
         yield {}
         signature, _ = attempt(inspect.signature, cls)

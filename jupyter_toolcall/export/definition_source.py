@@ -17,7 +17,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..core.interrupts import attempt
-from ..tools.value_digests import functions_in
+from ..tools.value_digests import content_digest, functions_in
 from .code import Unwritable, definition_name
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -159,15 +159,7 @@ def functions_of(thing: Any) -> list[FunctionType]:
 
 def is_same_code(one: CodeType, other: CodeType) -> bool:
     """Return whether two pieces of code do the same, wherever they stand."""
-    return _without_lines(one) == _without_lines(other)
-
-
-def _without_lines(code: CodeType) -> CodeType:
-    inner = (_without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts)
-    flags = code.co_flags & ~FUTURE
-    return code.replace(
-        co_consts=tuple(inner), co_flags=flags, co_firstlineno=1, co_linetable=b"", co_filename=""
-    )
+    return content_digest(one) == content_digest(other)
 
 
 def _lines(code: CodeType) -> set[int]:
@@ -235,7 +227,8 @@ def is_value(
     if isinstance(node, ast.Lambda):
         value_code = getattr(value, "__code__", None)
         parts = _module_and_statements(ast.parse(source))
-        compiled = (code for part in parts for code in codes_in(_compiled(part, 0)))
+        future = getattr(value_code, "co_flags", 0) & FUTURE
+        compiled = (code for part in parts for code in codes_in(_compiled(part, future)))
         return value_code is not None and any(is_same_code(value_code, code) for code in compiled)
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):

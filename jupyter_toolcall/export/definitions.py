@@ -19,18 +19,8 @@ from typing import Any
 
 from ..core.interrupts import attempt
 from ..tools.tool_version import names_in
-from .code import (
-    INDENT,
-    MAIN,
-    Code,
-    Need,
-    Unwritable,
-    constant,
-    definition_name,
-    is_defined_by_you,
-    is_yours,
-    tried,
-)
+from ..tools.value_digests import is_local
+from .code import INDENT, MAIN, Code, Need, Unwritable, constant, definition_name, is_defined_by_you
 from .definition_source import (
     Definition,
     DefinitionNode,
@@ -158,7 +148,7 @@ class Slice:
     def _constant(self, user: str, value: object) -> Code:
         """Return a value as code when all that it needs is chosen. Raises Unwritable."""
         try:
-            code = tried(value, lambda: constant(value))
+            code = constant(value)
             for need in code.needs:
                 self._take(need)
         except Unwritable as error:
@@ -308,7 +298,7 @@ def _check_decorators(thing: object, node: DefinitionNode, text: Text) -> None:
             codes += (c for f in functions_of(value) for c in codes_in(f.__code__))
     while isinstance(thing, FunctionType) and hasattr(thing, "__wrapped__"):
         is_known = any(is_same_code(thing.__code__, code) for code in codes)
-        if is_yours(thing.__globals__["__name__"]) and not is_known:
+        if is_local(thing.__globals__["__name__"]) and not is_known:
             raise Unwritable(f"{node.name}, whose decorator cannot be found")
         thing = thing.__wrapped__
 

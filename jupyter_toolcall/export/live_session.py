@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.call_record import CallRecord
@@ -18,15 +18,15 @@ from ..engine.cursor import Cursor
 from ..engine.outdated import changed_tool_parts, recorded_tool_code
 from ..engine.prepare import named_data
 from ..tools.object_references import fits_in, references
-from ..tools.tool import Resolve, Tool, parameters_schema
+from ..tools.tool import Tool, parameters_schema
 from ..tools.value_digests import is_frozen
 from ..view.contract import Rows
 from ..view.view_rows import all_rows
 from .callees import Callee, callee_of
 from .code import MAIN, Code, Unwritable, is_of_package, of_module, variables_of, written
 from .module_text import Texts, live_text
-from .script import ObjectCode, Script, Selection, SessionSource
-from .statements import by_schema, script_of
+from .script import ObjectCode, Script, Selection, SessionSource, by_schema
+from .statements import script_of
 
 COPIED = "can't be copied"
 
@@ -110,18 +110,11 @@ class LiveSession:
             lent.setdefault(id(value), (name, value))
             return value
 
-        values = self._values(tool, arguments, lend)
+        data = named_data(tool, arguments, self.cursor.state, self.cursor.context.values)
+        values = data.fitting(lambda form: tool.check(form.with_values(arguments), lend))
         if tool.origin is not None and set(values) == {"arguments"} != set(arguments):
             values = values["arguments"]
         return values, lent
-
-    def _values(self, tool: Tool, arguments: Mapping[str, object], lend: Resolve) -> dict[str, Any]:
-        """Return the checked values, with plain data in place of its names."""
-        data = named_data(tool, arguments, self.cursor.state, self.cursor.context.values)
-        for plain in data.readings[:-1]:
-            with contextlib.suppress(CallError):
-                return tool.check(replace(data, plain=plain).with_values(arguments), lend)
-        return tool.check(replace(data, plain=data.readings[-1]).with_values(arguments), lend)
 
     def _value_or_other(self, ref: Made) -> object:
         try:

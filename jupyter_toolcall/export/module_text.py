@@ -17,14 +17,17 @@ import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ..tools.tool_version import FILLING
-from .code import MAIN, OURS, definition_name, is_defined_by_you, is_of_package, is_yours, origin
+from ..tools.value_digests import is_local
+from .code import MAIN, OURS, definition_name, is_defined_by_you, is_of_package
 from .definition_source import DefinitionNode, file_text
 
 WORLD = f"{OURS}.kitchen"
 """The one module of this package with tools of its own: a script has their definitions."""
+_WORLD_FILE = Path(__file__).parent.parent / "kitchen.py"
 
 _MAGICS = (
     (re.compile(r"^(\s*)%time\s+(?=\S)"), r"\1"),
@@ -310,9 +313,7 @@ def is_by_source(module: str, texts: Texts) -> bool:
     """
     if module in (MAIN, WORLD):
         return True
-    if is_of_package(module) or not is_yours(module):
-        return False
-    text = texts(module)
+    text = texts(module) if is_local(module) else None
     return text is not None and text.ours != ()
 
 
@@ -320,9 +321,9 @@ _module_text = functools.lru_cache(maxsize=64)(text_of)
 
 
 def module_text(module: str) -> Text | None:
-    """Return the text of a module that is imported, or that can be; None where there is none."""
+    """Return the text of a module that is imported, or of our world; None where there is none."""
     imported = sys.modules.get(module)
-    path = str(getattr(imported, "__file__", None) or (origin(module) if module != MAIN else ""))
+    path = str(getattr(imported, "__file__", None) or (_WORLD_FILE if module == WORLD else ""))
     package = str(getattr(imported, "__package__", None) or module.rpartition(".")[0])
     source = file_text(path) if path.endswith(".py") else ""
     return _module_text((source,), package) if source else None

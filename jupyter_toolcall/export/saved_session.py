@@ -35,8 +35,7 @@ from ..tools.toolbox import Toolbox
 from .callees import Callee, function_of, method_of, of_function, shape_of
 from .code import MAIN, Code, Unwritable, of_module
 from .module_text import WORLD, Text, cells_text, module_text
-from .script import ObjectCode
-from .statements import by_schema
+from .script import ObjectCode, by_schema
 
 OWN = (SELECT, SAVE, READ, SAVE_AS)
 """The tools of a scheme's own; `_use_TYPE` beside them."""

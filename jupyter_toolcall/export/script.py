@@ -5,19 +5,24 @@ How they look on paper is up to a format; where tools and values are found, to a
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from jsonschema_rs import is_valid
+
 from ..core.call_record import CallRecord, status_phrase
 from ..core.events import Data, Failed, Interrupted, Made, Producer
+from ..core.interrupts import attempt
+from ..core.recorded_data import JsonObject
 from ..core.state import State
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
 from ..tools.plain_data import cut
 from .callees import Callee
-from .code import Code, call, is_name, of_module, with_article
+from .code import DEEPEST, Code, call, is_name, joined, quoted, record, with_article, written
 from .definitions import Slice
 from .module_text import Texts
 
@@ -101,18 +106,84 @@ class SessionSource(Protocol):
         """Return the notebook's variable that holds a stateful instance, "" for none."""
 
 
+# -- arguments by their JSON Schema alone -------------------------------------------------
+
+Named = Callable[[str], Code | None]
+"""From the name of a class to the code that names it; None where it is not known."""
+
+
+def by_schema(
+    schema: JsonObject,
+    arguments: JsonObject,
+    objects: Mapping[str, str],
+    object_code: ObjectCode,
+    named: Named = lambda name: None,
+) -> dict[str, Code]:
+    """Return arguments as code; `objects` are the places in them that name objects."""
+    wording = _Wording(schema.get("$defs", {}), objects, object_code, named)
+    return wording.fields(schema, arguments, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """How the values of one call are written; a place is their way, such as `order.0.item`."""
+
+    defs: JsonObject
+    objects: Mapping[str, str]
+    object_code: ObjectCode
+    named: Named
+
+    def fields(self, part: Any, value: JsonObject, at: str) -> dict[str, Code]:
+        named, others = part.get("properties", {}), part.get("additionalProperties", {})
+        return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
+
+    def _code(self, part: object, value: object, path: str) -> Code:
+        if path in self.objects:
+            return self.object_code(self.objects[path])
+        part, cls = self._resolved(part, value)
+        match value:
+            case _ if cls and ("enum" in part or "const" in part):
+                return call(cls, [written(value)])
+            case list():
+                kinds = itertools.chain(
+                    part.get("prefixItems", ()), itertools.repeat(part.get("items", {}))
+                )
+                pairs = enumerate(zip(value, kinds, strict=False))
+                items = (self._code(kind, item, f"{path}.{n}") for n, (item, kind) in pairs)
+                return joined("[", items, "]")
+            case dict():
+                fields = self.fields(part, value, f"{path}.")
+                if cls and "properties" in part:
+                    return call(cls, named=fields)
+                return record((Code(quoted(key)), code) for key, code in fields.items())
+        return written(value)
+
+    def _resolved(self, part: Any, value: Any) -> tuple[JsonObject, Code | None]:
+        """Return what a schema says of a value, and the class of which it makes it one."""
+        cls = None
+        # In a file that was changed, a definition may refer to itself.
+        for _ in range(DEEPEST):
+            part = part if isinstance(part, Mapping) else {}
+            branches = (b for key in ("anyOf", "oneOf", "allOf") for b in part.get(key, ()))
+            if "$ref" in part:
+                name = str(part["$ref"]).rpartition("/")[2]
+                cls, part = self.named(name), self.defs.get(name)
+            elif fitting := [branch for branch in branches if self._takes(branch, value)]:
+                part = fitting[0]
+            else:
+                break
+        return part, cls
+
+    def _takes(self, branch: object, value: object) -> bool:
+        schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
+        # A file may hold a schema that is none.
+        return bool(attempt(is_valid, schema, value)[0])
+
+
 # -- names --------------------------------------------------------------------------------
 
 
-def variables(names: Iterable[str], used_names: Collection[str] = ()) -> dict[str, str]:
-    """Return a variable for each object: `potato_2` for `Potato#2`."""
-    result: dict[str, str] = {}
-    for name in names:
-        result[name] = _variable(name, "object", {*used_names, *result.values()})
-    return result
-
-
-def _variable(text: str, kind: str, used_names: Collection[str]) -> str:
+def variable_name(text: str, kind: str, used_names: Collection[str]) -> str:
     """Return a name that code can have and does not have yet, which reads like a text."""
     bare = re.sub(r"\W", "_", text).lower()
     name = next(filter(is_name, (bare, f"{kind}_{bare}", kind)))
@@ -176,11 +247,11 @@ class Draft:
 
     def instance(self, name: str) -> str:
         """Return the variable of a stateful instance."""
-        return self.instances.setdefault(name, _variable(name, "instance", self._used_names))
+        return self.instances.setdefault(name, variable_name(name, "instance", self._used_names))
 
     def result(self, call: CallRecord) -> str:
         """Return the variable of a call's plain result."""
-        return _variable(f"result_{call.step}", "result", self._used_names)
+        return variable_name(f"result_{call.step}", "result", self._used_names)
 
     @property
     def _used_names(self) -> set[str]:
@@ -189,23 +260,6 @@ class Draft:
     def variable_of(self, ref: Made) -> str:
         """Return the variable of an object."""
         return self.names[self.state.name_of(ref)]
-
-
-def copied(code: Code) -> Code:
-    """Return the code of a copy."""
-    return call(of_module("copy", "deepcopy", "deepcopy"), [code])
-
-
-def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
-    """Return an assignment; the code alone where there is nothing to assign to."""
-    if not targets:
-        return code
-    to = f"[{targets[0]}]" if many and len(targets) == 1 else ", ".join(targets)
-    return Code(f"{to} = {code.text}", code.needs)
-
-
-SHORT = 60
-"""Characters of a result that stand behind its statement."""
 
 
 LONG = 300
@@ -237,36 +291,3 @@ def call_line(call: CallRecord) -> str:
 def about(ref: Made) -> str:
     """Return what an object is: its type and its description."""
     return f"{with_article(ref.kind)}{f' ({ref.description})' if ref.description else ''}"
-
-
-def edited(call: CallRecord) -> tuple[str, ...]:
-    """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
-    if not call.edited:
-        return ()
-    before, asked, reason = call.proposed, call.asked, call.reason
-    # An object that the model left out was filled in, and is no change.
-    keys = (key for key in {**asked, **before} if key in before or key not in call.uses)
-    parts = [
-        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours"
-        for key in keys
-        if asked.get(key, ...) != before.get(key, ...)
-    ]
-    parts += [f"tool was {call.call.tool!r:.80}"] * (call.tool != call.call.tool)
-    changes = "; ".join(parts) or "as the model asked"
-    return (
-        visible_text(
-            f"{call.step} You changed this call: {changes}{f' ({reason})' if reason else ''}"
-        ),
-    )
-
-
-def behind(call: CallRecord, produced: Collection[Made], state: State) -> str:
-    """Return what stands behind a statement: its plain result, or which object it gave back."""
-    match call.outcome:
-        case Data(None):
-            return ""
-        case Data(data):
-            return visible_text(f"{data!r}", SHORT)
-        case Made() as ref if not produced:
-            return visible_text(f"{state.name_of(ref)} itself", SHORT)
-    return ""

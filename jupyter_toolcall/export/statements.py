@@ -1,24 +1,18 @@
-"""Arguments as code by their JSON Schema alone: objects by name, classes by their titles."""
+"""The statements of a session: what is given, what each call makes of it, and what is saved."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from jsonschema_rs import is_valid
 
 from ..core import events
 from ..core.call_record import CallRecord, is_bare_list, objects_of, result_object
 from ..core.errors import Absent, CallError
-from ..core.interrupts import attempt
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.json_data import at_path
-from ..core.recorded_data import JsonObject
 from ..core.state_fold import state_at
 from ..core.text import visible_text
 from ..engine.cursor import Cursor
@@ -27,24 +21,9 @@ from ..tools.json_structure import Access, Path
 from ..tools.object_references import fits_in, references
 from ..view.previews import preview
 from .callees import Callee
-from .code import (
-    DEEPEST,
-    ITEMS,
-    MAIN,
-    Code,
-    Unwritable,
-    call,
-    is_name,
-    joined,
-    of_module,
-    placeholder,
-    quoted,
-    record,
-    written,
-)
+from .code import MAIN, Code, Unwritable, call, is_name, joined, of_module, placeholder, written
 from .script import (
     LONG,
-    SHORT,
     Draft,
     Line,
     MessageText,
@@ -52,85 +31,22 @@ from .script import (
     Selection,
     SessionSource,
     about,
-    assigned,
-    behind,
+    by_schema,
     call_line,
-    copied,
-    edited,
     line_of,
-    variables,
+    variable_name,
 )
 
-Named = Callable[[str], Code | None]
-"""From the name of a class to the code that names it; None where it is not known."""
+SHORT = 60
+"""Characters of a result that stand behind its statement."""
 
 
-def by_schema(
-    schema: JsonObject,
-    arguments: JsonObject,
-    objects: Mapping[str, str],
-    object_code: Callable[[str], Code],
-    named: Named = lambda name: None,
-) -> dict[str, Code]:
-    """Return arguments as code; `objects` are the places in them that name objects."""
-    wording = _Wording(schema.get("$defs", {}), objects, object_code, named)
-    return wording.fields(schema, arguments, "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Wording:
-    """How the values of one call are written; a place is their way, such as `order.0.item`."""
-
-    defs: JsonObject
-    objects: Mapping[str, str]
-    object_code: Callable[[str], Code]
-    named: Named
-
-    def fields(self, part: Any, value: JsonObject, at: str) -> dict[str, Code]:
-        named, others = part.get("properties", {}), part.get("additionalProperties", {})
-        return {key: self._code(named.get(key, others), v, at + key) for key, v in value.items()}
-
-    def _code(self, part: object, value: object, path: str) -> Code:
-        if path in self.objects:
-            return self.object_code(self.objects[path])
-        part, cls = self._resolved(part, value)
-        match value:
-            case _ if cls and ("enum" in part or "const" in part):
-                return call(cls, [written(value)])
-            case list():
-                kinds = itertools.chain(
-                    part.get("prefixItems", ()), itertools.repeat(part.get("items", {}))
-                )
-                pairs = enumerate(zip(value, kinds, strict=False))
-                items = (self._code(kind, item, f"{path}.{n}") for n, (item, kind) in pairs)
-                return joined("[", items, "]")
-            case dict():
-                fields = self.fields(part, value, f"{path}.")
-                if cls and "properties" in part:
-                    return call(cls, named=fields)
-                return record((Code(quoted(key)), code) for key, code in fields.items())
-        return written(value)
-
-    def _resolved(self, part: Any, value: Any) -> tuple[JsonObject, Code | None]:
-        """Return what a schema says of a value, and the class of which it makes it one."""
-        cls = None
-        # In a file that was changed, a definition may refer to itself.
-        for _ in range(DEEPEST):
-            part = part if isinstance(part, Mapping) else {}
-            branches = (b for key in ("anyOf", "oneOf", "allOf") for b in part.get(key, ()))
-            if "$ref" in part:
-                name = str(part["$ref"]).rpartition("/")[2]
-                cls, part = self.named(name), self.defs.get(name)
-            elif fitting := [branch for branch in branches if self._takes(branch, value)]:
-                part = fitting[0]
-            else:
-                break
-        return part, cls
-
-    def _takes(self, branch: object, value: object) -> bool:
-        schema = {**branch, "$defs": self.defs} if isinstance(branch, Mapping) else False
-        # A file may hold a schema that is none.
-        return bool(attempt(is_valid, schema, value)[0])
+def variables(names: Iterable[str], used_names: Collection[str] = ()) -> dict[str, str]:
+    """Return a variable for each object: `potato_2` for `Potato#2`."""
+    result: dict[str, str] = {}
+    for name in names:
+        result[name] = variable_name(name, "object", {*used_names, *result.values()})
+    return result
 
 
 def statement(draft: Draft, ran: CallRecord) -> Line:
@@ -150,7 +66,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     if results and subject is not None and _may_change(draft, ran, callee):
         code = _changed(draft, draft.variable_of(produced[0]), subject, callee, arguments)
     else:
-        code = _awaited(draft, callee.called(arguments, subject), callee)
+        code = callee.called(arguments, draft.awaits, subject)
         # What an instance gives out may change with it later.
         code = _unpacking(draft, ran, copied(code) if instance and results else code)
     # What an instance was given it may change later.
@@ -158,7 +74,7 @@ def statement(draft: Draft, ran: CallRecord) -> Line:
     after = [assigned([variable], copied(Code(variable))) for variable in kept]
     lines = draft.defined(joined("", [*object_code.before, code, *after], "", "\n"))
     draft.there |= {ref.producer for ref in produced}
-    return Line(lines, edited(ran), behind(ran, produced, draft.state))
+    return Line(lines, edited(ran), behind(draft, ran))
 
 
 def _unpacking(draft: Draft, ran: CallRecord, code: Code) -> Code:
@@ -225,21 +141,11 @@ def _changed(
 ) -> Code:
     """A method that returned nothing changed the copy that it got: that is the new object."""
     copy = assigned([to], subject)
-    done = _awaited(draft, callee.called(arguments, Code(to)), callee)
+    done = callee.called(arguments, draft.awaits, Code(to))
     if callee.gives == "nothing":
         return joined("", [copy, done], "", "\n")
     kept = Code(f"{to} = {to} if result is None else result")
     return joined("", [copy, assigned(["result"], done), kept], "", "\n")
-
-
-def _awaited(draft: Draft, code: Code, callee: Callee) -> Code:
-    if not (callee.awaited or callee.gives == "items"):
-        return code
-    if callee.awaited and callee.gives == "items":
-        code = call(ITEMS, [code])
-    if callee.awaited and draft.awaits:
-        return Code(f"await {code.text}", code.needs)
-    return call(of_module("asyncio", "asyncio.run") if callee.awaited else Code("list"), [code])
 
 
 @dataclass
@@ -460,3 +366,49 @@ def _data(draft: Draft, output: str, value: object) -> Code:
         with contextlib.suppress(Absent, Unwritable):
             return draft.defined(draft.source.saved(output))
     return by_schema({}, {"value": value}, named, lambda name: _object(draft, name))["value"]
+
+
+# -- pieces of statements -----------------------------------------------------------------
+
+
+def copied(code: Code) -> Code:
+    """Return the code of a copy."""
+    return call(of_module("copy", "deepcopy", "deepcopy"), [code])
+
+
+def assigned(targets: list[str], code: Code, many: bool = False) -> Code:
+    """Return an assignment; the code alone where there is nothing to assign to."""
+    if not targets:
+        return code
+    to = f"[{targets[0]}]" if many and len(targets) == 1 else ", ".join(targets)
+    return Code(f"{to} = {code.text}", code.needs)
+
+
+def edited(call: CallRecord) -> tuple[str, ...]:
+    """Return what a person changed in a call, as one line; () where it runs as it was asked for."""
+    if not call.edited:
+        return ()
+    before, asked, reason = call.proposed, call.asked, call.reason
+    # An object that the model left out was filled in, and is no change.
+    keys = (key for key in {**asked, **before} if key in before or key not in call.uses)
+    parts = [
+        f"{key} was {before[key]!r:.80}" if key in before else f"{key} is yours"
+        for key in keys
+        if asked.get(key, ...) != before.get(key, ...)
+    ]
+    parts += [f"tool was {call.call.tool!r:.80}"] * (call.tool != call.call.tool)
+    changes = "; ".join(parts) or "as the model asked"
+    why = f" ({reason})" if reason else ""
+    return (visible_text(f"{call.step} You changed this call: {changes}{why}"),)
+
+
+def behind(draft: Draft, call: CallRecord) -> str:
+    """Return what stands behind a statement: its plain result, or which object it gave back."""
+    match call.outcome:
+        case events.Data(None):
+            return ""
+        case events.Data(data):
+            return visible_text(f"{data!r}", SHORT)
+        case events.Made() as ref if not call.produced:
+            return visible_text(f"{draft.state.name_of(ref)} itself", SHORT)
+    return ""

@@ -210,6 +210,20 @@ class GraphQLEndpoint:
         response = self.headers.send(limits, "POST", self.url, kind, body, self.shown)
         return _answer(response.status, response.text, self.shown)
 
+    def introspection(self) -> object:
+        """Return the server's introspection result, with the directives where it lists them.
+
+        Raises DefinitionError where it tells nothing.
+        """
+        try:
+            data = self.send(gql.introspection_query(""), {}).data
+            names = [field["name"] for field in (data.get("__type") or {}).get("fields") or ()]
+            # Servers that go beyond the standard list the directives of a field.
+            listed = next((n for n in ("directives", "appliedDirectives") if n in names), "")
+            return self.send(gql.introspection_query(listed), {}).data if listed else data
+        except CallError as error:
+            raise DefinitionError(f"{self.shown} did not tell its schema: {error}") from None
+
 
 def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
     """Return an endpoint; a name and a password in its URL become a header.
@@ -219,11 +233,10 @@ def graphql_endpoint(url: str, headers: Mapping[str, str]) -> GraphQLEndpoint:
     parts = web_url(url)
     if parts is None:
         raise DefinitionError("the endpoint is no URL such as https://api.example.org/graphql")
-    user, host, port = parts.username, parts.hostname or "", parts.port
     has_password = "@" in parts.netloc
-    password = f"{unquote(user or '')}:{unquote(parts.password or '')}" if has_password else ""
-    netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
-    bare = urlunsplit(parts._replace(netloc=netloc, fragment=""))
+    user, secret = unquote(parts.username or ""), unquote(parts.password or "")
+    bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
+    password = f"{user}:{secret}" if has_password else ""
     return GraphQLEndpoint(bare, SecretHeaders(dict(headers), password))
 
 
@@ -295,7 +308,7 @@ class Server:
     by equal calls at two times may be two things.
     """
 
-    send: Send
+    send: Send = send_nowhere
     ids: WeakKeyDictionary[ObjectPath, str] = field(default_factory=WeakKeyDictionary)
 
     def ask(

@@ -208,19 +208,13 @@ class Schema:
 
 def introspection_query(directives: str) -> str:
     """Return the query for a schema; `directives` is the field that lists them, "" for none."""
-    ref = "name kind"
-    for _ in range(7):
-        ref = f"name kind ofType {{ {ref} }}"
-    applied = f"{directives} {{ name args {{ name value }} }}" if directives else ""
-    argument = f"name description defaultValue type {{ {ref} }} {applied}"
-    return (
-        '{ __type(name: "__InputValue") { fields { name } } __schema { queryType { name kind } '
-        "mutationType { name kind } subscriptionType { name kind } types { kind name description "
-        "interfaces { name kind } fields(includeDeprecated: true) { name description isDeprecated "
-        f"deprecationReason type {{ {ref} }} args {{ {argument} }} {applied} }} "
-        f"inputFields {{ {argument} }} enumValues(includeDeprecated: true) {{ name }} "
-        "possibleTypes { name kind } } } }"
-    )
+    query = graphql.get_introspection_query()
+    listed = '__type(name: "__InputValue") { fields { name } } '
+    query = query.replace("__schema", f"{listed}__schema", 1)
+    applied = f" {directives} {{ name args {{ name value }} }}" if directives else ""
+    for part in ("fields(includeDeprecated: true) {", "defaultValue"):
+        query = query.replace(part, part + applied)
+    return query
 
 
 def read_introspection(source: JsonObject) -> Schema:

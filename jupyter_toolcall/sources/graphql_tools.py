@@ -23,17 +23,7 @@ from ..tools.tool import Resolve, Tool
 from ..tools.toolbox import Toolbox
 from . import graphql_schema as gql
 from .definition_schema import ArgumentChecker
-from .graphql_queries import (
-    Answer,
-    ObjectPath,
-    Send,
-    Sent,
-    Server,
-    Step,
-    Value,
-    graphql_endpoint,
-    send_nowhere,
-)
+from .graphql_queries import Answer, ObjectPath, Sent, Server, Step, Value, graphql_endpoint
 from .graphql_schema import Loader, Schema
 from .graphql_values import ArgumentReader, argument_checker, check_result, offered, parameters
 
@@ -110,24 +100,11 @@ def _connection(
     text = source.strip() if isinstance(source, str) else ""
     is_url = text.lower().startswith(("http://", "https://"))
     if endpoint is None and not is_url:
-        return source, Server(send_nowhere), "graphql"
+        return source, Server(), "graphql"
     to = graphql_endpoint(text if endpoint is None else endpoint, headers)
     if is_url:
-        asked = graphql_endpoint(text, headers)
-        source = _asked_schema(asked.send, asked.shown)
+        source = graphql_endpoint(text, headers).introspection()
     return source, Server(to.send), to.shown
-
-
-def _asked_schema(send: Send, address: str) -> object:
-    """Return a server's introspection result, with the directives where it lists them."""
-    try:
-        data = send(gql.introspection_query(""), {}).data
-        names = [field["name"] for field in (data.get("__type") or {}).get("fields") or ()]
-        # Servers that go beyond the standard list the directives of a field.
-        listed = next((n for n in ("directives", "appliedDirectives") if n in names), "")
-        return send(gql.introspection_query(listed), {}).data if listed else data
-    except CallError as error:
-        raise DefinitionError(f"{address} did not tell its schema: {error}") from None
 
 
 def _read_schema(source: Any) -> Schema:
@@ -364,10 +341,11 @@ class Function(NamedTuple):
         elif self.leaf:
             yield self.object_by_id(self.makes[0], data)
         else:
-            kind = data.get("__typename") if isinstance(data, dict) else None
-            if not isinstance(kind, str) or kind not in self.makes:
-                shown = kind if isinstance(kind, str) else f"{data!r:.60}"
-                raise CallError(f"the server gave a {shown}, which its schema does not name here")
+            kind = data.get("__typename")
+            if kind not in self.makes:
+                raise CallError(
+                    f"the server gave a {kind!s:.60}, which its schema does not name here"
+                )
             if self.loaders[kind] is None:
                 on = kind if len(self.makes) > 1 else ""
                 yield self.api.classes[kind](of, step._replace(on=on))

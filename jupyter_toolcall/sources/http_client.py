@@ -176,12 +176,18 @@ def send(
 
 
 async def _exchange(limits: RequestLimits, request: _Request) -> Response:
+    """Return the response after all redirects."""
     import httpx2
 
     address = request.target.address
     try:
         async with asyncio.timeout(limits.seconds):
-            return await _follow(limits, request)
+            for _ in range(limits.max_redirects + 1):
+                response = await _send_once(limits, request)
+                location = response.headers.get("location")
+                if response.status not in _REDIRECTS or not location:
+                    return response
+                request = _redirected(request, response.status, location, limits)
     except (TimeoutError, httpx2.TimeoutException):
         raise CallError(f"{address} gave no whole answer in {limits.seconds:g} seconds") from None
     except httpx2.ConnectError as error:
@@ -189,16 +195,6 @@ async def _exchange(limits: RequestLimits, request: _Request) -> Response:
     # The text of these errors may quote a header, and so a secret.
     except (httpx2.HTTPError, httpx2.StreamError, UnicodeError) as error:
         raise CallError(f"{address} gave no answer ({type(error).__name__})") from None
-
-
-async def _follow(limits: RequestLimits, request: _Request) -> Response:
-    """Return the response after all redirects."""
-    for _ in range(limits.max_redirects + 1):
-        response = await _send_once(limits, request)
-        location = response.headers.get("location")
-        if response.status not in _REDIRECTS or not location:
-            return response
-        request = _redirected(request, response.status, location, limits)
     raise CallError(f"{request.target.address} redirects more than {limits.max_redirects} times")
 
 

@@ -13,12 +13,11 @@ import re
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Literal
-from urllib.parse import parse_qs, urlsplit
 
 from ..core.errors import CallError, UsageError
 from ..core.text import printable, visible_text
@@ -28,7 +27,7 @@ from .mcp_servers import ServerAddress
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp.client.auth import OAuthClientProvider
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 
 NAME = "jupyter-toolcall"
 Json = dict[str, Any]
@@ -37,10 +36,6 @@ MAX_BYTES = 5_000_000
 SIGNED_IN_PATH = "/signed-in"
 SIGN_IN_SECONDS = 300.0
 """How long a person has to sign in."""
-_PAGE = "<!doctype html><meta charset=utf-8><title>{0}</title><p style='font:1rem sans-serif'>{0}"
-
-_SIGNED_IN = "Signed in. You can close this page.", "200 OK"
-_MISSING = "There is no page at this address.", "404 Not Found"
 
 
 @dataclass
@@ -48,7 +43,7 @@ class Server:
     """A server's address, and its state that outlives a single connection."""
 
     address: ServerAddress
-    show_link: Callable[[str], None]
+    show_link: Callable[[str], Awaitable[None]]
     """Shows the link at which a person signs in."""
     last_response: LastResponse = field(default_factory=LastResponse)
     tokens: _Tokens = field(default_factory=lambda: _Tokens())
@@ -60,13 +55,11 @@ class Server:
 
 Elicit = Any
 """Answers a server of 2025 that asks the person: (context, parameters) -> `ElicitResult`."""
-NoteMessage = Any
-"""Takes what a server of 2025 notifies: (message) -> None."""
 
 
 @asynccontextmanager
 async def new_client(
-    server: Server, closed: asyncio.Event, elicit: Elicit, note_message: NoteMessage
+    server: Server, closed: asyncio.Event, elicit: Elicit
 ) -> AsyncIterator[Client]:
     """Connect a client to a server; `closed` is set where the server ends the connection.
 
@@ -84,12 +77,11 @@ async def new_client(
     address = server.address.filled()
     target: Any = address.in_memory
     if target is None:
-        transport = _program(server, address) if address.command else _http(server, address)
-        target = _watch_transport(transport, server, closed)
+        transport = _program if address.command else _http
+        target = transport(server, address, closed)
     async with mcp.Client(
         target,
         elicitation_callback=elicit,
-        message_handler=note_message,
         client_info=mcp_types.Implementation(name=NAME, version=version(NAME)),
         cache=None,
     ) as client:
@@ -104,7 +96,9 @@ async def _accept(name: str, result: object) -> None:
 
 
 @asynccontextmanager
-async def _program(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
+async def _program(
+    server: Server, address: ServerAddress, closed: asyncio.Event
+) -> AsyncIterator[Any]:
     import mcp
     from mcp.client.stdio import stdio_client
 
@@ -117,8 +111,8 @@ async def _program(server: Server, address: ServerAddress) -> AsyncIterator[Any]
     )
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         try:
-            async with stdio_client(parameters, errlog=stderr) as streams:
-                yield streams
+            async with stdio_client(parameters, errlog=stderr) as (read, write):
+                yield _WatchedStream(read, server, closed), write
         finally:
             server.last_line = _last_line(stderr)
 
@@ -131,7 +125,9 @@ def _last_line(file: IO[str]) -> str:
 
 
 @asynccontextmanager
-async def _http(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
+async def _http(
+    server: Server, address: ServerAddress, closed: asyncio.Event
+) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client
 
     signs_in = "authorization" not in {key.lower() for key in address.headers}
@@ -141,36 +137,26 @@ async def _http(server: Server, address: ServerAddress) -> AsyncIterator[Any]:
         transport = streamable_http_client(
             address.url, http_client=client, max_sse_event_size=MAX_BYTES
         )
-        async with transport as streams:
-            yield streams
+        async with transport as (read, write):
+            yield _WatchedStream(read, server, closed), write
 
 
 def _sign_in(server: Server, url: str) -> OAuthClientProvider:
     """Return the SDK's OAuth sign-in, which is used only if the server asks for it."""
-    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.client.auth import OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata
 
     page = SignInPage()
-
-    async def show_link(url: str) -> None:
-        server.show_link(url)
-
-    async def code() -> AuthorizationCodeResult:
-        parameters = await page.answer()
-        return AuthorizationCodeResult(
-            code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")
-        )
-
     metadata = OAuthClientMetadata(
         redirect_uris=[page.url], client_name=NAME, token_endpoint_auth_method="none"
     )
-    return OAuthClientProvider(url, metadata, server.tokens, show_link, code)
+    return OAuthClientProvider(url, metadata, server.tokens, server.show_link, page.code)
 
 
 class SignInPage:
     """The page to which the sign-in service redirects the browser, with a code.
 
-    A small HTTP server on this computer receives that one request, and runs only meanwhile. Its
+    A server on this computer receives that one request, and runs only meanwhile. Its
     port is chosen at once, since the sign-in service must know the address beforehand.
     """
 
@@ -184,53 +170,45 @@ class SignInPage:
         """The address of the page."""
         return f"http://127.0.0.1:{self.port}{SIGNED_IN_PATH}"
 
-    async def answer(self) -> Mapping[str, str]:
-        """Wait for the browser, and return the parameters of its request: `code`, and others.
+    async def code(self) -> AuthorizationCodeResult:
+        """Wait for the browser, and return the code that its request has.
 
         Raises UsageError where nobody signs in in time, or the sign-in was refused.
         """
-        loop = asyncio.get_running_loop()
-        received: asyncio.Future[Mapping[str, str]] = loop.create_future()
+        import uvicorn
+        from mcp.client.auth import AuthorizationCodeResult
+        from starlette.applications import Starlette
+        from starlette.requests import Request
+        from starlette.responses import PlainTextResponse
+        from starlette.routing import Route
 
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            try:
-                line = await asyncio.wait_for(reader.readline(), 10)
-                parameters = _parameters(line.decode("latin-1"))
-                text, status = _MISSING if parameters is None else _SIGNED_IN
-                body = _PAGE.format(text).encode()
-                head = f"HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close\r\n"
-                writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
-                await writer.drain()
-                if parameters is not None and not received.done():
-                    received.set_result(parameters)
-            # Anything on this computer may connect; what is no request is not answered.
-            except (OSError, ValueError, TimeoutError):
-                pass
-            finally:
-                writer.close()
+        received: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
 
-        server = await asyncio.start_server(serve, "127.0.0.1", self.port)
+        async def signed_in(request: Request) -> PlainTextResponse:
+            if not received.done():
+                received.set_result(dict(request.query_params))
+            return PlainTextResponse("Signed in. You can close this page.")
+
+        app = Starlette(routes=[Route(SIGNED_IN_PATH, signed_in)])
+        # Anything on this computer may connect; what is no request is not worth a line.
+        config = uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off")
+        server, listener = uvicorn.Server(config), socket.create_server(("127.0.0.1", self.port))
+        serving = asyncio.create_task(server.serve([listener]))
         try:
             parameters = await asyncio.wait_for(received, SIGN_IN_SECONDS)
         except TimeoutError:
             raise UsageError(f"nobody signed in within {SIGN_IN_SECONDS / 60:g} minutes") from None
         finally:
-            server.close()
+            server.should_exit = True
+            await serving
         if "code" not in parameters:
             reason = parameters.get("error_description") or parameters.get(
                 "error", "no code came back"
             )
             raise UsageError(f"the sign-in was refused: {visible_text(' '.join(reason.split()))}")
-        return parameters
-
-
-def _parameters(line: str) -> Mapping[str, str] | None:
-    """Return the parameters of the request line that ends a sign-in; None for any other one."""
-    request = re.match(r"\s*GET\s+(\S+)", line)
-    parts = urlsplit(request[1] if request else "")
-    if parts.path != SIGNED_IN_PATH:
-        return None
-    return {name: values[0] for name, values in parse_qs(parts.query).items()}
+        return AuthorizationCodeResult(
+            code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")
+        )
 
 
 class _Tokens:
@@ -253,18 +231,10 @@ class _Tokens:
         self._client = client_info
 
 
-@asynccontextmanager
-async def _watch_transport(
-    transport: Any, server: Server, closed: asyncio.Event
-) -> AsyncIterator[Any]:
-    """Enter a transport; `closed` is set when its stream has ended."""
-    async with transport as (read, write):
-        yield _WatchedStream(read, server, closed), write
-
-
 class _WatchedStream:
-    """A stream that notes its end. Invalid tools are removed from lists, and a line stands for each
-    invalid block of a result: the SDK refuses the whole for one, and the valid ones stay."""
+    """A stream that sets `closed` when it has ended. Invalid tools are removed from lists, and a
+    line stands for each invalid block of a result: the SDK refuses the whole for one, and the valid
+    ones stay."""
 
     def __init__(self, stream: Any, server: Server, closed: asyncio.Event) -> None:
         self._stream, self._server, self._closed = stream, server, closed

@@ -164,32 +164,25 @@ class FileToolset(Toolbox):
     """
 
     def __init__(self, folder: str | Path = ".", *, untrusted: bool = True) -> None:
-        super().__init__(FileTools(checked_path(folder), untrusted))
+        super().__init__(_file_tools(file_tools.Folder(checked_path(folder)), untrusted))
 
     def __call__(self, folder: str | Path, *, untrusted: bool = True) -> FileToolset:
         """Return the toolset for a folder."""
         return FileToolset(folder, untrusted=untrusted)
 
 
-class FileTools(ToolSource):
-    """The tools of the toolset `files`, for one folder."""
-
-    def __init__(self, folder: Path, untrusted: bool = True) -> None:
-        self.folder, self.untrusted = folder, untrusted
-
-    def tools(self, kinds: Kinds) -> Iterator[Tool]:
-        """Yield the tools."""
-        folder = file_tools.Folder(self.folder)
-        for name, function in _functions_of(folder).items():
-            changes = name == "write"
-            yield dataclasses.replace(
-                from_function(function, kinds, name=f"files_{name}"),
-                read_only=not changes,
-                untrusted=self.untrusted and not changes,
-                group="files",
-                about=FILES_ABOUT,
-                effect=folder.effect_of_writing if changes else None,
-            )
+def _file_tools(folder: file_tools.Folder, untrusted: bool) -> list[Tool]:
+    return [
+        dataclasses.replace(
+            from_function(function, {}, name=f"files_{name}"),
+            read_only=name != "write",
+            untrusted=untrusted and name != "write",
+            group="files",
+            about=FILES_ABOUT,
+            effect=folder.effect_of_writing if name == "write" else None,
+        )
+        for name, function in _functions_of(folder).items()
+    ]
 
 
 def _functions_of(folder: file_tools.Folder) -> dict[str, Callable[..., Any]]:

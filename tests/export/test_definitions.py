@@ -348,7 +348,7 @@ def test_a_function_whose_file_was_edited_since_is_never_another_one(
     session = played([own.add], [("add", {"a": 4})])
     path = Path(own.__file__)
     path.write_text(path.read_text().replace(*edit))
-    sys.modules.pop(own.__name__)
+    importlib.reload(own)
     assert "does not run here: it is add, whose source was changed" in said(text_of(session))
 
 

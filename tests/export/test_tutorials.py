@@ -31,7 +31,7 @@ import threading as _threading
 
 _sys.path.insert(0, {root!r})
 from jupyter_toolcall import Session as _Session
-from jupyter_toolcall.export.script import variables as _variables
+from jupyter_toolcall.export.statements import variables as _variables
 from tests.export.worlds import plain as _plain
 from tests.export.worlds import run as _run
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
 from jupyter_toolcall import Scripted, Session, Toolbox, tool
-from jupyter_toolcall.export.script import variables
+from jupyter_toolcall.export.statements import variables
 
 
 class Colour(enum.Enum):
