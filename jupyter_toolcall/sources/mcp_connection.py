@@ -50,7 +50,7 @@ CONNECT_SECONDS = 120.0
 LIST_SECONDS = 60.0
 LISTING_SECONDS = 30.0
 """How old a list may be before its tools are listed again ahead of a call: a call may have waited
-for a person, and the server may have changed its tools meanwhile."""
+for a person, and not every server announces that its tools have changed."""
 MAX_PAGES, MAX_ITEMS = 100, 5_000
 MAX_ROUNDS = 10
 """How often a server may ask to be called again without a question to the person."""
@@ -62,6 +62,7 @@ class Listing:
 
     tools: tuple[Json, ...]
     instructions: str = ""
+    protocol: str = ""
     left_out: tuple[str, ...] = ()
     """The names of tools that are not valid as tools."""
 
@@ -85,7 +86,7 @@ class Connection:
         self.listing: Listing | None = None
         """The tools as they were listed last."""
         self._listed_at = 0.0
-        """When the tools were listed; 0 where the server was started again since."""
+        """When the tools were listed; 0 where the server said that they have changed since."""
         self._server = Server(address, self._show_link)
         self._thread = loop_thread()
         self._client: Any = None
@@ -111,6 +112,10 @@ class Connection:
     def listing_is_old(self) -> bool:
         """Whether the tools may have changed since they were listed."""
         return time.monotonic() - self._listed_at > LISTING_SECONDS
+
+    @listing_is_old.setter
+    def listing_is_old(self, is_old: bool) -> None:
+        self._listed_at = 0.0 if is_old else time.monotonic()
 
     # -- requests, from any thread ---------------------------------------------------------
 
@@ -180,7 +185,7 @@ class Connection:
             if self._client is None or self._closed.is_set():
                 await self._connect()
                 self._starts += 1
-                self._listed_at = 0.0
+                self.listing_is_old = True
                 if self._starts > 1:
                     state = "was started again" if self.address.command else "is connected again"
                     self._notices.put(f"MCP server {self.address.name} had stopped, and {state}.")
@@ -208,14 +213,36 @@ class Connection:
         """Enter the connection, and leave it when it is closed."""
         # The SDK's task groups must be left by the task that entered them, so one task does both.
         try:
-            async with mcp_sdk.new_client(self._server, closed, self._elicit) as client:
+            async with mcp_sdk.new_client(
+                self._server, closed, self._elicit, self._note_message
+            ) as client:
                 self._client = client
                 ready.set_result(None)
-                await closed.wait()
+                follower = asyncio.create_task(self._follow_changes(client))
+                try:
+                    await closed.wait()
+                finally:
+                    follower.cancel()
         except BaseException as error:
             closed.set()
             if not ready.done():
                 ready.set_exception(_cause(error))
+
+    async def _follow_changes(self, client: Any) -> None:
+        """Note when the server says that its list of tools has changed (2026-07-28)."""
+        tools = client.server_capabilities.tools
+        if client.protocol_version < "2026" or tools is None or not tools.list_changed:
+            return
+        # Where the server ends the subscription, the next cell lists the tools again.
+        with contextlib.suppress(Exception):
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self.listing_is_old = True
+
+    async def _note_message(self, message: object) -> None:
+        """Note when the server says that its list of tools has changed (2025)."""
+        if type(message).__name__ == "ToolListChangedNotification":
+            self.listing_is_old = True
 
     async def _show_link(self, url: str) -> None:
         self._notices.put(f"Sign in to the MCP server {self.address.name}: {url}")
@@ -231,12 +258,12 @@ class Connection:
 
     async def _list_tools(self) -> Listing:
         client = await self._connected()
-        self._listed_at = time.monotonic()
+        self.listing_is_old = False
         self._server.left_out.clear()
         tools = await self._pages(client.list_tools, "tools")
         self._output_schemas = {tool["name"]: tool.get("outputSchema") for tool in tools}
-        left_out = tuple(self._server.left_out)
-        self.listing = Listing(tuple(tools), client.instructions or "", left_out)
+        about = client.instructions or "", client.protocol_version
+        self.listing = Listing(tuple(tools), *about, tuple(self._server.left_out))
         return self.listing
 
     async def _pages(self, request: Callable[..., Awaitable[Any]], kind: str) -> list[Json]:

@@ -55,11 +55,13 @@ class Server:
 
 Elicit = Any
 """Answers a server of 2025 that asks the person: (context, parameters) -> `ElicitResult`."""
+NoteMessage = Any
+"""Takes what a server of 2025 notifies: (message) -> None."""
 
 
 @asynccontextmanager
 async def new_client(
-    server: Server, closed: asyncio.Event, elicit: Elicit
+    server: Server, closed: asyncio.Event, elicit: Elicit, note_message: NoteMessage
 ) -> AsyncIterator[Client]:
     """Connect a client to a server; `closed` is set where the server ends the connection.
 
@@ -82,6 +84,7 @@ async def new_client(
     async with mcp.Client(
         target,
         elicitation_callback=elicit,
+        message_handler=note_message,
         client_info=mcp_types.Implementation(name=NAME, version=version(NAME)),
         cache=None,
     ) as client:

@@ -95,7 +95,7 @@ def program(tmp_path: Path) -> Iterator[Server]:
 def test_both_transports_speak_the_protocol_of_the_server(server: Server) -> None:
     assert play(server.tools(), ("add", {"a": 1, "b": 2})).calls[0].result == 3
     (link,) = [link for link in connections() if link.is_open]
-    assert link._client.protocol_version == server.protocol
+    assert link.list_tools().protocol == server.protocol
 
 
 def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(server: Server) -> None:
@@ -379,6 +379,8 @@ def test_a_tool_that_changed_does_not_run_and_is_asked_about_as_it_is_now(server
 def test_a_tool_that_was_removed_does_not_run(server: Server) -> None:
     tools = server.tools()
     play(tools, ("change_knife", {"description": ""}))
+    (link,) = [link for link in connections() if link.is_open]
+    wait_until(lambda: link.listing_is_old)
     assert "does not have it any more" in str(play(tools, ("knife", {})).calls[0].error)
     play(tools, ("change_knife", {"description": "Cut bread."}))
 

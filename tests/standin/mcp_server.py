@@ -228,12 +228,18 @@ def _add_tools_that_change_tools(server: MCPServer) -> None:
         """Cut bread."""
         return "cut"
 
+    async def notify(ctx: Context) -> None:
+        await ctx.notify_tools_changed()
+        if ctx.request_context.protocol_version < "2026":
+            await ctx.session.send_tool_list_changed()
+
     @server.tool()
-    def change_knife(description: str) -> str:
+    async def change_knife(description: str, ctx: Context) -> str:
         """Change the description of `knife`; an empty one removes the tool."""
         server.remove_tool("knife")
         if description:
             server.add_tool(lambda: "cut", "knife", description=description)
+        await notify(ctx)
         return "changed"
 
 
