@@ -18,23 +18,23 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_311,
-    "core + engine + session": 8_622,
+    "core + engine + session": 8_633,
     "tools": 3_749,
-    "sources": 6_015,
-    "jupyter": 4_417,
-    "view": 2_381,
+    "sources": 5_973,
+    "jupyter": 4_435,
+    "view": 2_383,
     "models": 2_020,
-    "export": 2_720,
+    "export": 2_660,
     "compare": 1_928,
     "schemes": 1_510,
     "teaching + evaluation": 1_998,
     "storage": 987,
     "rules, budgets, origins, previews": 1_622,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_711,
+    "all": 39_640,
     "Python files": 256,
-    "Python tests": 50_034,
-    "TypeScript": 12_080,
+    "Python tests": 50_061,
+    "TypeScript": 12_083,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
