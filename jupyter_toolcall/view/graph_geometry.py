@@ -5,7 +5,7 @@ What is laid out holds numbers and sizes alone, never a text of others.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -167,6 +167,7 @@ class _Rows:
         for edge in graph.edges:
             self.uses[edge.head].append(edge)
             self.results[edge.tail].append(edge.head)
+        self.labels = Counter(node.label for node in graph.nodes)
         self.calls = [n for n, node in enumerate(graph.nodes) if node.kind in ("call", "fold")]
         self.elsewhere = {result for call in self.calls for result in self.results[call]}
         """The objects that calls make, and those of the rows before."""
@@ -250,11 +251,12 @@ class _Rows:
             row.lines.append([node])
 
     def reference(self, edge: GraphEdge) -> GraphNode:
-        """Return a box for what a call takes, with the name of its branch if that is another, and
-        not the shown one."""
+        """Return a box for what a call takes, with the name of its branch if that is another. That
+        of the shown branch is left out where no other object has the same name."""
         original, branch = self.graph.nodes[edge.tail], self.branches[edge.tail]
         heading = self.headings.get(branch) if branch != self.branches[edge.head] else None
-        is_named = heading and branch and self.uses[edge.tail]
+        is_one_of_several = branch or self.labels[original.label] > 1
+        is_named = heading and is_one_of_several and self.uses[edge.tail]
         of = f" of {visible_text(heading.label, NAME)}" if heading and is_named else ""
         label = f"{original.label}{of}"
         width = even(text_width(f"{UP} {label}", SMALL) + 16)

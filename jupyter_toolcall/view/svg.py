@@ -99,6 +99,7 @@ def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
     yield from _edges([edge for edge in edges if not edge.muted], LINE)
     contents = _contents(rows, graph)
     warned = {row.id: row.warning.kind for row in rows.calls if row.warning is not None}
+    equal = {row.id: row.equals for row in rows.objects if row.equals and not row.branch}
     parts = list[Part]()
     for node in graph.nodes:
         if node.kind == "call":
@@ -109,7 +110,7 @@ def _drawn(rows: Rows, graph: GraphRow) -> Iterator[str]:
             parts.append((text, {"font_size": BOLD, **style}))
         else:
             inside = contents.get(node.row, ()) if node.kind == "object" else ()
-            parts += (*inside, *_on_box(node))
+            parts += (*inside, *_on_box(node, equal.get(node.row, "")))
     for part in ((_shape(node) for node in graph.nodes if node.kind != "branch"), parts):
         yield from _grouped(part)
 
@@ -176,15 +177,17 @@ def _on_pill(node: GraphNode, warning: str) -> Iterator[Part]:
         yield _icon(node, "warning", -left - 2, up + 2, INK, warning)
 
 
-def _on_box(node: GraphNode) -> Iterator[Part]:
+def _on_box(node: GraphNode, equals: str) -> Iterator[Part]:
     ink, room = _inks(node)[1], node.width - 8
     right, up = node.width / 2, -node.height / 2
     size = SMALL if node.kind == "reference" else BOLD
     yield _fitted(node, 0, 18 if node.kind == "object" else 4, node.label, ink, size, room)
     if node.detail:
         yield _fitted(node, 0, 33, node.detail, MUTED, SMALL, room)
-    if node.flag:
+    if node.flag and not node.is_unsaved_output:
         yield _icon(node, "flag", right - 12, up - 6, ink)
+    if equals and node.kind == "object":
+        yield _icon(node, "equal", 12 - right, up - 6, ink, f"equal to {equals}")
     if node.stale:
         yield _icon(node, "clock", 14 - right, up + 14, ink)
 
@@ -229,7 +232,7 @@ def _content(row: ObjectRow, node: GraphNode) -> Iterator[Part]:
         place = {"x": x - ACROSS, "y": y - DOWN, "width": 2 * ACROSS, "height": 2 * DOWN}
         yield _element("image", **place, href=view.image), {}
     elif glyph or not lines:
-        name = "next" if row.role == "pending" else "object"
+        name = {"pending": "next", "output": "flag"}.get(row.role, "object")
         # From the units of a glyph to its place in a box.
         at = f"translate({x - 17:g} {y - 18:g}) scale(1.4)"
         yield _strokes(glyph or SHAPES["glyphs"][name], at, ink, 1.3)
