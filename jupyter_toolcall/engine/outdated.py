@@ -65,13 +65,14 @@ def changed_tools(context: SessionContext, state: State) -> dict[str, str]:
     return {tool: change for tool, change in reasons if change}
 
 
-def changed_since_failure(context: SessionContext, state: State) -> tuple[int, str] | None:
-    """Return the number of the last failed call whose Python tool changed since, and the change."""
+def retry_hint(context: SessionContext, state: State) -> str:
+    """Return what to press at the last failed call whose Python tool changed since; "" for none."""
+    context.toolbox.look_again()
     for call in reversed([*state.all_calls()]):
         tool = context.toolbox.get(call.tool) if call.status == "failed" else None
         if tool is not None and tool.origin and (change := _by_tool(call, context)):
-            return call.step, change
-    return None
+            return t("%1. Press Fix and retry at call %2.", change, call.step)
+    return ""
 
 
 def _calls(state: State, reasons: Reasons) -> Iterator[Outdated]:

@@ -25,7 +25,7 @@ from ..core.text import count_text
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
-from ..engine.outdated import changed_since_failure
+from ..engine.outdated import retry_hint
 from ..engine.person_model import Phase
 from ..engine.replay import advance, last_step_text, next_step_text
 from ..models.named import Person
@@ -108,8 +108,8 @@ class PanelController:
     """The call that failed and runs again, and the session before that."""
     _published: tuple[Phase, str, str, str] = ("ready", "", "", "")
     """What was published last."""
-    _change: str = ""
-    """The change of a tool since its call failed, as last shown."""
+    _hint: str = ""
+    """What to press after the tool of a failed call has changed, as last shown."""
     _has_refused: bool = False
     """Whether a command was refused since the last cell ran."""
 
@@ -501,26 +501,20 @@ class PanelController:
             # The cell may have mended why, such as the code of a tool.
             self._has_refused = False
             self.send(Refused("", ""))
-        last, now = self.updates.view.position, position(self.session.cursor)
+        cursor = self.session.cursor
+        last, now = self.updates.view.position, position(cursor)
         if last is None:
             return False
-        change = self._change if self.busy else self._changed_since_failure()
+        hint = self._hint if self.busy else retry_hint(cursor.context, cursor.state)
         if last.head != now.head and not self.busy:
-            self.publish(*replying.idle_phase(self.session.cursor))
-        elif change != self._change:
+            self.publish(*replying.idle_phase(cursor))
+        elif hint != self._hint:
             # All rows are sent: calls before the failed one may be outdated too.
-            self._change, self.updates.view.position = change, None
-            self.publish(*self._published[:3], change)
+            self._hint, self.updates.view.position = hint, None
+            self.publish(*self._published[:3], hint)
         elif last != now:
             self._publish_again()
         return last.labels != now.labels
-
-    def _changed_since_failure(self) -> str:
-        cursor = self.session.cursor
-        cursor.refresh()
-        if (found := changed_since_failure(cursor.context, cursor.state)) is None:
-            return ""
-        return t("%2. Press Fix and retry at call %1.", *found)
 
     def whole(self) -> Rows:
         """Return all rows as a notebook keeps them, without sending them."""

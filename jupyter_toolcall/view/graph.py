@@ -68,24 +68,26 @@ def graph_row(
         page: Pixels of the width of a row; 0 for a usual width.
         compact: Whether objects are drawn by their names alone.
     """
-    graph = drawing(rows, until, selected)
-    return _in_rows(_compact(graph) if compact else graph, rows, page)
+    table = _table(rows, until)
+    graph = drawing(rows, until, selected, table=table)
+    return _in_rows(_compact(graph) if compact else graph, rows, table, page)
 
 
 def with_graph(rows: Rows, pages: Sequence[int] = (PAGE,)) -> Rows:
     """Return rows with the drawing of the newest calls, if they have none: one for each width of a
     page, but those that are equal."""
     if not rows.graph:
-        graph = drawing(rows)
-        rows = replace(rows, graph=(*dict.fromkeys(_in_rows(graph, rows, page) for page in pages),))
+        table = _table(rows)
+        graph = drawing(rows, table=table)
+        drawn = dict.fromkeys(_in_rows(graph, rows, table, page) for page in pages)
+        rows = replace(rows, graph=(*drawn,))
     return rows
 
 
-def _in_rows(graph: GraphRow, rows: Rows, page: int) -> GraphRow:
+def _in_rows(graph: GraphRow, rows: Rows, table: _Table, page: int) -> GraphRow:
     """Return a drawing with places, in rows of a page's width, with the names of the branches if
     it has several; or why there is none."""
-    branch_of = _branch_of(rows)
-    branches = [branch_of.get(node.row, "") if node.muted else "" for node in graph.nodes]
+    branches = [table.branch_of.get(node.row, "") if node.muted else "" for node in graph.nodes]
     named = rows.branches if any(branches) else ()
     headings = {"" if row.current else row.id: _heading(row) for row in named}
     try:
@@ -132,7 +134,7 @@ class _Table:
     users: Mapping[str, Sequence[str]]
     """The calls that take an object."""
     branch_of: Mapping[str, str]
-    """The branch among whose rows a call is drawn."""
+    """The branch among whose rows a call, or an object, is drawn."""
 
     def size(self, span: Sequence[str]) -> int:
         """Return about how many nodes and edges a call, or a fold, brings into the drawing."""
@@ -140,7 +142,7 @@ class _Table:
         return max(LEAST, 1 + 2 * len(results) + len(self.uses[span[0]]))
 
 
-def _table(rows: Rows, until: int) -> _Table:
+def _table(rows: Rows, until: int = 0) -> _Table:
     drawn_calls, drawn_objects = _drawn_as(rows.calls), _drawn_as(rows.objects)
     place = {row.id: n for n, row in enumerate(rows.branches)} | {"": -1}
     in_order = sorted(rows.calls, key=lambda row: (row.step, place.get(row.branch, 0)))
@@ -197,13 +199,16 @@ def _drawn_as(rows: Sequence[CallRow] | Sequence[ObjectRow]) -> dict[str, str]:
     return {row.id: row.same if row.same in whole else row.id for row in rows}
 
 
-def drawing(rows: Rows, until: int = 0, selected: str = "", most: int = MOST) -> GraphRow:
+def drawing(
+    rows: Rows, until: int = 0, selected: str = "", most: int = MOST, table: _Table | None = None
+) -> GraphRow:
     """Return the nodes and edges, without places, of at most so many calls and folds.
 
     These are the newest calls, and the nearest ancestors of what is selected. Nodes and edges are
-    in a stable order: what calls take, the calls, and what they make, call by call.
+    in a stable order: what calls take, the calls, and what they make, call by call. `table` is
+    that of the rows, where it is at hand.
     """
-    table = _table(rows, until)
+    table = table or _table(rows, until)
     spans, nodes = _spans(table, selected, most), dict[str, GraphNode]()
 
     def draw(objects: Iterable[ObjectRow]) -> None:

@@ -128,12 +128,11 @@ function batchCard(view: ViewState, calls: readonly CallRow[], table: BatchTable
 
 /** What a call changed in an object; the first rows of one in which no cell was changed, such as a new table. */
 function contentOf(view: ViewState, call: CallRow | undefined, object: ObjectRow, acts: PanelActions, on: Element): Child[] {
-  const change = changeOf(view, call, object, acts);
-  const parts = view.model.differences.get(`change ${call?.before ?? ''} ${object.id}`)?.parts;
-  const isDrawn = change.length > 0 && !view.model.fullPreviews.has(object.id) && (
+  const [change, parts] = changeOf(view, call, object, acts);
+  const isDrawn = change && !view.model.fullPreviews.has(object.id) && (
     !parts || parts.some(part => part.cells.length + part.lines.length + part.images.length)
   );
-  return [...change, ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on))];
+  return [change, ...(isDrawn ? [fullPreview(view, object, acts, on)[1]] : fullPreview(view, object, acts, on))];
 }
 
 function callCard(view: ViewState, call: CallRow, acts: PanelActions, show: Show, on: Element): Child[] {

@@ -53,15 +53,16 @@ export function previewElement(preview: Previewed, names: readonly string[]): HT
   );
 }
 
-/** What a call changed; requests it from the kernel the first time. Empty if it changed no object. */
-export function changeOf(view: ViewState, call: CallRow | undefined, object: ObjectRow, acts: PanelActions): Child[] {
+/** What a call changed, and its parts; requests them from the kernel the first time. Null if it changed no object. */
+export function changeOf(
+  view: ViewState, call: CallRow | undefined, object: ObjectRow, acts: PanelActions
+): readonly [HTMLElement | null, (readonly PartRow[])?] {
   const before = call?.object === object.id ? view.model.objects.get(call.before) : undefined;
-  if (!call || !before) return [];
+  if (!call || !before) return [null];
   const names = [oneLine(before.name, 60), oneLine(object.name, 60)] as const;
-  const found = view.model.differences.get(`change ${before.id} ${object.id}`);
-  if (!found && view.live) acts.request({ type: 'show_difference', left: before.id, right: object.id });
-  const parts = found?.parts ?? [];
-  const body = parts.map(part => partElement(part, parts.length === 1, names));
+  const parts = view.model.differences.get(`change ${before.id} ${object.id}`)?.parts;
+  if (!parts && view.live) acts.request({ type: 'show_difference', left: before.id, right: object.id });
+  const body = parts?.map(part => partElement(part, parts.length === 1, names)) ?? [];
   const title = h('h4', {}, strongText(names.join(' → ')), ' ', mutedText(oneLine(call.change, 160)));
-  return [h('div', { class: 'tc-change', role: 'group', label: t('What the call changed') }, title, ...body)];
+  return [h('div', { class: 'tc-change', role: 'group', label: t('What the call changed') }, title, ...body), parts];
 }
