@@ -168,10 +168,8 @@ def to_definition(tool: object) -> JsonDict:
                 f"to_definition(Toolbox(...)[{first!r}])"
             )
         tool = tools[0]
-    data: JsonObject = {
-        "type": "action",
-        "tool": {"type": "function", "function": tool.definition()},
-    }
+    function = tool.definition()
+    data: JsonObject = {"type": "action", "tool": {"type": "function", "function": function}}
     if isinstance(tool.fill, _Filling):
         data = tool.fill.definition.data
     copy: JsonDict = json.loads(json.dumps(data, default=dict))

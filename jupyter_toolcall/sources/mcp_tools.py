@@ -115,12 +115,10 @@ class McpTools(ToolSource):
         self.address = connection.address
         listing = _listing(connection)
         names = [str(item.get("name", "")) for item in listing.tools]
+        title = f"MCP server {self.address.name}"
         for glob in (*self.include, *self.exclude):
             if not any(fnmatchcase(name, glob) for name in names):
-                near = nearest(glob, names)
-                raise DefinitionError(
-                    f"MCP server {self.address.name}: no tool fits {glob!r}.{near}"
-                )
+                raise DefinitionError(f"{title}: no tool fits {glob!r}.{nearest(glob, names)}")
         about = next(iter(listing.instructions.splitlines()), "") or self.address.display_text
         used_names: set[str] = set()
         for item in listing.tools:
@@ -134,8 +132,7 @@ class McpTools(ToolSource):
                 yield definition.tool()
             except DefinitionError as error:
                 name = visible_text(definition.name, 60)
-                message = f"MCP server {self.address.name}: {name} is left out, since {error}"
-                warnings.warn(message, stacklevel=2)
+                warnings.warn(f"{title}: {name} is left out, since {error}", stacklevel=2)
 
     def _is_included(self, name: str) -> bool:
         included = not self.include or any(fnmatchcase(name, glob) for glob in self.include)
