@@ -37,11 +37,12 @@ class Endpoint:
 
 def call_endpoint(
     endpoint: Endpoint,
-    arguments: Mapping[str, object],
     hosts: tuple[str, ...],
     secret_headers: SecretHeaders,
+    arguments: Mapping[str, object],
+    variables: Mapping[str, object],
 ) -> object:
-    """Return what an endpoint answers: JSON as data, text as text.
+    """Return what an endpoint answers: JSON as data, text as text. Variables are not sent.
 
     Raises CallError for an argument that fits no path, for a host that is not allowed, for
     no response, and for a status of failure.
