@@ -11,7 +11,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -90,18 +90,14 @@ def from_mcp(
     return Toolbox(source, types=TYPES)
 
 
+@dataclass(eq=False, repr=False)
 class McpTools(ToolSource):
     """The source of a server's tools, which lists them again for each session."""
 
-    def __init__(
-        self,
-        address: ServerAddress,
-        include: tuple[str, ...] = (),
-        exclude: tuple[str, ...] = (),
-        trust_hints: bool = False,
-    ) -> None:
-        self.address, self.include, self.exclude = address, include, exclude
-        self.trust_hints = trust_hints
+    address: ServerAddress
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    trust_hints: bool = False
 
     @property
     def prefix(self) -> str:
