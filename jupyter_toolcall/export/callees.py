@@ -17,6 +17,7 @@ from ..sources.file_tools import Folder
 from ..tools.python_tools import takes_keywords
 from ..tools.tool import Origin, Tool
 from .code import ITEMS, Code, Need, Unwritable, call, of_module, reference, written
+from .definition_source import compiled_module
 
 Gives = Literal["value", "items", "nothing", "unsure"]
 _Parameter = inspect.Parameter
@@ -162,11 +163,8 @@ def function_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> object:
     arguments.kw_defaults = [default and literal(None) for default in arguments.kw_defaults]
     bare.decorator_list, bare.args = [], arguments
     module = ast.fix_missing_locations(ast.Module([bare], []))
-    code = compile(
-        module, "<cell>", "exec", __future__.annotations.compiler_flag, dont_inherit=True
-    )
     scope: dict[str, Any] = {}
-    exec(code, scope)
+    exec(compiled_module(module, __future__.annotations.compiler_flag), scope)
     return scope[node.name]
 
 

@@ -28,7 +28,7 @@ from ..core.recorded_data import FrozenDict, FrozenList
 from ..tools.value_digests import content_digest, is_frozen, is_local
 
 WIDE = 96
-"""Characters of a line; a longer call has a line for each argument."""
+"""Characters of a line, also of a comment; a longer call has a line for each argument."""
 INDENT = "    "
 
 

@@ -58,7 +58,7 @@ def definitions_in(source: str, future: int = 0) -> tuple[Definition, ...]:
     flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
         tree = ast.parse(source)
-        compiled = [_compiled(part, flags) for part in _module_and_statements(tree)]
+        compiled = [compiled_module(part, flags) for part in _module_and_statements(tree)]
     except (SyntaxError, ValueError):
         return ()
     in_cell = (code for part in compiled[1:] for code in codes_in(part))
@@ -80,7 +80,8 @@ def _module_and_statements(tree: ast.Module) -> Iterator[ast.Module]:
     yield from (ast.Module([statement], []) for statement in tree.body)
 
 
-def _compiled(tree: ast.Module, flags: int) -> CodeType:
+def compiled_module(tree: ast.Module, flags: int) -> CodeType:
+    """Return the code of a module that is only read; `flags` are those of `compile`."""
     code: CodeType = compile(tree, "<source>", "exec", flags, dont_inherit=True)
     return code
 
@@ -228,7 +229,7 @@ def is_value(
         value_code = getattr(value, "__code__", None)
         parts = _module_and_statements(ast.parse(source))
         future = getattr(value_code, "co_flags", 0) & FUTURE
-        compiled = (code for part in parts for code in codes_in(_compiled(part, future)))
+        compiled = (code for part in parts for code in codes_in(compiled_module(part, future)))
         return value_code is not None and any(is_same_code(value_code, code) for code in compiled)
     is_call = any(isinstance(part, (ast.Call, ast.Await)) for part in ast.walk(node))
     if is_call or (used and names is None) or isinstance(value, (list, dict, set)):

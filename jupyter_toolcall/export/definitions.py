@@ -44,9 +44,6 @@ from .module_text import (
     statements_of,
 )
 
-DISPLAY = Import("IPython.display", "display", "display")
-
-
 COMPOUND = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.If, ast.Try)
 """Statements that hold others: a definition or a constant is taken out of them."""
 Place = tuple[int, bool, bool, str, int, int, int, str]
@@ -165,7 +162,7 @@ class Slice:
 
     def _elsewhere(self, need: Need, text: Text) -> None:
         if need.name == "display":
-            self._import(DISPLAY)
+            self._import(Import("IPython.display", "display", "display"))
         elif stars := [s.imports for s in text.statements if s.imports and s.imports.name == "*"]:
             self.imports.update(dict.fromkeys(stars))
         elif need.name in {*text.values} - BUILTIN_NAMES:

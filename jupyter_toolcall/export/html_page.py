@@ -51,12 +51,6 @@ POLICY = (
     "form-action 'none'"
 )
 """What a browser lets the page do: it runs its one script, and loads nothing."""
-HEADER = """\
-<header>
-<h1>{title}</h1>
-<p>{about}</p>
-</header>
-"""
 SESSION = """\
 <div class="toolcall-session">
 <div></div>
@@ -73,9 +67,10 @@ def page(session: ExportedSession) -> str:
     # The first drawing is that of the picture, too.
     rows = with_graph(session.rows, PAGES)
     saved = {"rows": row_texts(changed_fields(rows)), "version": VERSION}
-    names = {"title": escape(session.title), "about": escape(" · ".join(_about(session)))}
+    title, about = escape(session.title), escape(" · ".join(_about(session)))
+    header = f"<header>\n<h1>{title}</h1>\n<p>{about}</p>\n</header>\n"
     body = session_element(saved, svg(rows), session_text(rows))
-    return document(session.title, HEADER.format_map(names), body)
+    return document(session.title, header, body)
 
 
 def document(title: str, header: str, body: str) -> str:

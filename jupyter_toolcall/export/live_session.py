@@ -31,10 +31,6 @@ from .statements import script_of
 COPIED = "can't be copied"
 
 
-class _StandIn:
-    """Takes the place of an object whose value is not at hand."""
-
-
 @dataclass(frozen=True)
 class LiveSession:
     """A branch of a session of this process."""
@@ -120,7 +116,8 @@ class LiveSession:
         try:
             return self.cursor.context.values.value(ref)
         except Absent:
-            return _StandIn()
+            # It takes the place of an object whose value is not at hand.
+            return object()
 
     def saved(self, name: str) -> Code:
         return written(self.cursor.context.values.outputs(self.cursor.state)[name])
@@ -135,9 +132,6 @@ class LiveSession:
         subject = next((t.subject for t in self.cursor.context.toolbox if t.instance == name), None)
         held = variables_of(subject) if subject is not None else ()
         return next((variable for module, variable in held if module == MAIN), "")
-
-
-NOWHERE = "A tool-calling session"
 
 
 @dataclass(frozen=True)
@@ -156,7 +150,7 @@ class ExportedSession:
         path = self.cursor.context.journal.path(self.cursor.head)
         prompts = (e.event.text for e in path if isinstance(e.event, Asked))
         lines = next(prompts, "").strip().splitlines()
-        return visible_text(lines[0], 80) if lines else self.name or NOWHERE
+        return visible_text(lines[0], 80) if lines else self.name or "A tool-calling session"
 
     @property
     def name(self) -> str:

@@ -9,13 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.text import count_text, visible_text
-from .code import HELPERS
+from .code import HELPERS, WIDE
 from .file_marks import MARK
 from .script import Line, MessageText, Script
-
-WIDTH = 96
-"""Characters of a line of comment."""
-COPIES = "from copy import deepcopy"
 
 
 def script_text(script: Script) -> str:
@@ -38,7 +34,7 @@ def statements(script: Script) -> str:
     What they use is at hand in the notebook, but for what copies and what stops at a value that
     is missing.
     """
-    head = [COPIES] * script.calls("deepcopy") + _helpers(script)
+    head = ["from copy import deepcopy"] * script.calls("deepcopy") + _helpers(script)
     return "\n".join([*head, *map(line_text, script.lines)])
 
 
@@ -113,7 +109,7 @@ def line_text(line: Line) -> str:
 def comment(text: str) -> str:
     """Return a text as comments: each of its lines is one, and nothing in it can end one."""
     lines = (visible_text(line, 10_000).rstrip() for line in text.splitlines())
-    rows = [row for line in lines for row in textwrap.wrap(line, WIDTH) or [""]] or [""]
+    rows = [row for line in lines for row in textwrap.wrap(line, WIDE) or [""]] or [""]
     return "\n".join(f"# {row}".rstrip() for row in rows)
 
 
@@ -138,10 +134,6 @@ def fenced(code: str, language: str = "python") -> str:
     return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 
 
-Cell = tuple[str, str]
-"""Its type and its source."""
-
-
 def notebook(script: Script) -> str:
     """Return a script as the text of a notebook without outputs."""
     cells = [_cell(number, kind, source) for number, (kind, source) in enumerate(_cells(script))]
@@ -157,7 +149,8 @@ def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
     return {"cell_type": kind, "id": f"cell-{number}", "metadata": {}, "source": lines, **fields}
 
 
-def _cells(script: Script) -> Iterator[Cell]:
+def _cells(script: Script) -> Iterator[tuple[str, str]]:
+    """Yield the type and the source of each cell."""
     head = [f"# {plain(script.title)}", *map(plain, notes(script))]
     yield "markdown", "\n\n".join(head)
     if text := definitions(script):

@@ -121,10 +121,8 @@ class SavedSession:
 
     def arguments(self, call: CallRecord, object_code: ObjectCode) -> dict[str, Code]:
         tool, state = self.cursor.context.toolbox.get(call.tool), self.cursor.state
-        used = (
-            (argument, state.produced_object(producer)) for argument, producer in call.uses.items()
-        )
-        objects = {argument: state.name_of(ref) for argument, ref in used if ref is not None}
+        used = {argument: state.by_producer.get(ref, "") for argument, ref in call.uses.items()}
+        objects = {argument: name for argument, name in used.items() if name}
         schema = parameters_schema(tool) if tool else {}
         return by_schema(schema, call.arguments, objects, object_code, self._class)
 

@@ -101,13 +101,13 @@ def written(
 def _journal(path: Path) -> Iterator[FileSession]:
     journal = Journal.loads(path.read_text(encoding="utf-8"))
     for number, head in enumerate(journal.leaves(), 1):
-        cursor = _cursor(journal, head, path, {})
+        cursor = _cursor(journal, head, {})
         session = ExportedSession(cursor, SavedSession(cursor), all_rows(cursor, ""), exact=False)
         names = (str(number), head[:12], head)
         yield FileSession(names, session, f"branch {number}: {session.title}")
 
 
-def _cursor(journal: Journal, head: str, path: Path, words: Mapping[str, str]) -> Cursor:
+def _cursor(journal: Journal, head: str, words: Mapping[str, str]) -> Cursor:
     try:
         return read_only_cursor(journal, head, words)
     except BrokenJournal:
@@ -128,26 +128,17 @@ def _notebook(path: Path, tool_names: ToolNames) -> Iterator[FileSession]:
     tools = [_tools_of(source, tool_names) for source in code]
     for saved_session, head in zip(saved, heads, strict=True):
         # A session that another one continues is a part of that one.
-        if head and not any(head in way and head != other for other, way in ways.items()):
-            cells = slice(saved_session.cell or None)
-            names = tuple(dict.fromkeys(name for cell in tools[cells] for name in cell))
-            yield _held(saved_session, held.journal, head, path, code[cells], names)
-
-
-def _held(
-    saved: notebook_files.NotebookSession,
-    journal: Journal,
-    head: str,
-    path: Path,
-    code: Sequence[str],
-    tools: tuple[str, ...],
-) -> FileSession:
-    rows = _rows(saved.data.get("rows", {}), path)
-    cursor = _cursor(journal, head, path, _result_texts(rows))
-    notes = {row.name: row.note for row in rows.objects if not row.branch}
-    source = SavedSession(cursor, code, tools, notes)
-    session = ExportedSession(cursor, source, rows, exact=False)
-    return FileSession(notebook_files.session_labels(saved), session, saved.where)
+        if not head or any(head in way and head != other for other, way in ways.items()):
+            continue
+        cells = slice(saved_session.cell or None)
+        names = tuple(dict.fromkeys(name for cell in tools[cells] for name in cell))
+        rows = _rows(saved_session.data.get("rows", {}))
+        cursor = _cursor(held.journal, head, _result_texts(rows))
+        notes = {row.name: row.note for row in rows.objects if not row.branch}
+        source = SavedSession(cursor, code[cells], names, notes)
+        session = ExportedSession(cursor, source, rows, exact=False)
+        labels = notebook_files.session_labels(saved_session)
+        yield FileSession(labels, session, saved_session.where)
 
 
 def _result_texts(rows: Rows) -> dict[str, str]:
@@ -157,7 +148,7 @@ def _result_texts(rows: Rows) -> dict[str, str]:
     return {calls[row.step]: row.text for row in results if row.step in calls}
 
 
-def _rows(data: object, path: Path) -> Rows:
+def _rows(data: object) -> Rows:
     try:
         return _ROWS.validate_python(data)
     except ValidationError as error:

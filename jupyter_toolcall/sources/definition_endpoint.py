@@ -14,7 +14,6 @@ from ..core.errors import CallError
 from .http_client import RequestLimits, Response
 from .request_headers import SecretHeaders
 
-SECONDS = 20.0
 MAX_QUOTED = 500
 """Characters of a response that an error quotes."""
 SLOT = re.compile(r"\{([^{}]*)\}")
@@ -26,22 +25,23 @@ class Endpoint:
     """Where a call goes, and where in the request its arguments stand.
 
     `method` is get, post, put or delete, `argument_location` body, form, path or query, and
-    `timeout` is in seconds (20 without it).
+    `timeout` is in seconds.
     """
 
     url: str
     method: str
     argument_location: str
-    timeout: float | None = None
+    timeout: float = 20.0
 
 
 def call_endpoint(
     endpoint: Endpoint,
-    arguments: Mapping[str, object],
     hosts: tuple[str, ...],
     secret_headers: SecretHeaders,
+    arguments: Mapping[str, object],
+    variables: Mapping[str, object],
 ) -> object:
-    """Return what an endpoint answers: JSON as data, text as text.
+    """Return what an endpoint answers: JSON as data, text as text. Variables are not sent.
 
     Raises CallError for an argument that fits no path, for a host that is not allowed, for
     no response, and for a status of failure.
@@ -61,7 +61,7 @@ def call_endpoint(
             url = _with_query(url, {k: v for k, v in present.items() if k not in slots})
         case _:
             url = _with_query(url, present)
-    limits = RequestLimits(hosts, endpoint.timeout or SECONDS)
+    limits = RequestLimits(hosts, endpoint.timeout)
     # The host is in the definition, and the query holds arguments: the path is enough.
     path = urlsplit(url).path or "/"
     response = secret_headers.send(limits, method, url, headers, body, path)

@@ -31,7 +31,7 @@ from ..tools.tool_version import Version, version_of
 from ..tools.toolbox import Toolbox
 from .definition_defaults import EMPTY, Default, Scope, Template, apply_defaults, unset_messages
 from .definition_dialects import schema_for_models
-from .definition_endpoint import Endpoint, call_endpoint
+from .definition_endpoint import call_endpoint
 from .definition_file import VARIABLE_OF, Definition, read_definition
 from .definition_forms import check_depth, definitions_in
 from .definition_schema import ArgumentChecker, Ignored, is_open, property_names
@@ -168,10 +168,8 @@ def to_definition(tool: object) -> JsonDict:
                 f"to_definition(Toolbox(...)[{first!r}])"
             )
         tool = tools[0]
-    data: JsonObject = {
-        "type": "action",
-        "tool": {"type": "function", "function": tool.definition()},
-    }
+    function = tool.definition()
+    data: JsonObject = {"type": "action", "tool": {"type": "function", "function": function}}
     if isinstance(tool.fill, _Filling):
         data = tool.fill.definition.data
     copy: JsonDict = json.loads(json.dumps(data, default=dict))
@@ -188,21 +186,17 @@ def _maker(
     values, hosts = _read_variables(variables or {}), _read_hosts(allow_hosts)
     secrets = SecretHeaders({} if headers is None else headers)
 
-    def send(
-        endpoint: Endpoint, arguments: Mapping[str, object], variables: Mapping[str, object]
-    ) -> object:
-        return call_endpoint(endpoint, arguments, hosts, secrets)
-
     def tool_of(definition: Definition, action: object) -> Tool:
         tool = _tool(definition, values)
         if definition.endpoint is not None:
-            tool = replace(tool, untrusted=untrusted, external=external)
-        return _running(definition, tool, action, send)
+            send = functools.partial(call_endpoint, definition.endpoint, hosts, secrets)
+            tool = replace(tool, function=send, untrusted=untrusted, external=external)
+        return _running(definition, tool, action)
 
     return tool_of
 
 
-def _running(definition: Definition, tool: Tool, action: Any, send: Callable[..., Any]) -> Tool:
+def _running(definition: Definition, tool: Tool, action: Any) -> Tool:
     """Return a definition's tool with the function that runs. Raises DefinitionError."""
     if action is not None:
         if definition.kind != "action":
@@ -210,12 +204,10 @@ def _running(definition: Definition, tool: Tool, action: Any, send: Callable[...
                 f"action: {definition.name} is of type {definition.kind}, and runs by itself"
             )
         tool = _done_by(action, definition, tool)
-    elif definition.endpoint is not None:
-        tool = replace(tool, function=functools.partial(send, definition.endpoint))
     elif definition.kind == "context":
         call = functools.partial(_set_variables, definition)
         tool = replace(tool, function=call, idempotent=True)
-    else:
+    elif definition.kind == "action":
         return replace(tool, for_person=True)
     return _printing_unset(definition, tool)
 

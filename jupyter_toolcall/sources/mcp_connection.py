@@ -145,7 +145,13 @@ class Connection:
         responses: Mapping[str, InputResponse],
     ) -> Json:
         """Continue a call with the person's responses. Raises what `call` raises."""
-        return self._run(self._answer(tool, arguments, state, responses))
+        results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
+        if "asked" in state:
+            return self._run(self._continue(str(state["asked"]), next(iter(results.values()))))
+        # A server of 2026-07-28 is called again with the responses; one that only wanted a
+        # page to be opened gave no state, and is called as the first time.
+        input_responses = results if "state" in state else None
+        return self._run(self._call(tool, arguments, input_responses, state.get("state")))
 
     def read(self, uri: str) -> list[Json]:
         """Return the contents of a resource. Raises CallError."""
@@ -332,24 +338,13 @@ class Connection:
         self._running.append(running)
         return await self._result_or_question(running)
 
-    async def _answer(
-        self,
-        tool: str,
-        arguments: JsonObject,
-        state: JsonObject,
-        responses: Mapping[str, InputResponse],
-    ) -> Json:
-        results = {key: mcp_sdk.elicit_result(response) for key, response in responses.items()}
-        if "asked" not in state:
-            # A server of 2026-07-28 is called again with the responses; one that only wanted a
-            # page to be opened gave no state, and is called as the first time.
-            input_responses = results if "state" in state else None
-            return await self._call(tool, arguments, input_responses, state.get("state"))
-        running, future = self._open_questions.pop(str(state["asked"]), (None, None))
+    async def _continue(self, number: str, result: object) -> Json:
+        """Continue the call in which a server of 2025 asked a question, with its result."""
+        running, future = self._open_questions.pop(number, (None, None))
         if running is None or future is None or running.task.done():
             name = self.address.name
             raise OutcomeUnknown(f"the MCP server {name} stopped while it waited for this input")
-        future.set_result(next(iter(results.values())))
+        future.set_result(result)
         return await self._result_or_question(running)
 
     async def _result_or_question(self, running: _RunningCall) -> Json:

@@ -205,9 +205,8 @@ class SignInPage:
             server.should_exit = True
             await serving
         if "code" not in parameters:
-            reason = parameters.get("error_description") or parameters.get(
-                "error", "no code came back"
-            )
+            error = parameters.get("error", "no code came back")
+            reason = parameters.get("error_description") or error
             raise UsageError(f"the sign-in was refused: {visible_text(' '.join(reason.split()))}")
         return AuthorizationCodeResult(
             code=parameters["code"], state=parameters.get("state"), iss=parameters.get("iss")

@@ -11,7 +11,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -90,18 +90,14 @@ def from_mcp(
     return Toolbox(source, types=TYPES)
 
 
+@dataclass(eq=False, repr=False)
 class McpTools(ToolSource):
     """The source of a server's tools, which lists them again for each session."""
 
-    def __init__(
-        self,
-        address: ServerAddress,
-        include: tuple[str, ...] = (),
-        exclude: tuple[str, ...] = (),
-        trust_hints: bool = False,
-    ) -> None:
-        self.address, self.include, self.exclude = address, include, exclude
-        self.trust_hints = trust_hints
+    address: ServerAddress
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    trust_hints: bool = False
 
     @property
     def prefix(self) -> str:
@@ -115,12 +111,10 @@ class McpTools(ToolSource):
         self.address = connection.address
         listing = _listing(connection)
         names = [str(item.get("name", "")) for item in listing.tools]
+        title = f"MCP server {self.address.name}"
         for glob in (*self.include, *self.exclude):
             if not any(fnmatchcase(name, glob) for name in names):
-                near = nearest(glob, names)
-                raise DefinitionError(
-                    f"MCP server {self.address.name}: no tool fits {glob!r}.{near}"
-                )
+                raise DefinitionError(f"{title}: no tool fits {glob!r}.{nearest(glob, names)}")
         about = next(iter(listing.instructions.splitlines()), "") or self.address.display_text
         used_names: set[str] = set()
         for item in listing.tools:
@@ -134,8 +128,7 @@ class McpTools(ToolSource):
                 yield definition.tool()
             except DefinitionError as error:
                 name = visible_text(definition.name, 60)
-                message = f"MCP server {self.address.name}: {name} is left out, since {error}"
-                warnings.warn(message, stacklevel=2)
+                warnings.warn(f"{title}: {name} is left out, since {error}", stacklevel=2)
 
     def _is_included(self, name: str) -> bool:
         included = not self.include or any(fnmatchcase(name, glob) for glob in self.include)

@@ -137,9 +137,8 @@ class Frame:
 
     def json_rows(self, rows: object) -> list[dict[str, Any]]:
         """Return rows as JSON data, without what is withheld."""
-        columns = self.columns
-        names = [column.name for column in columns]
-        cells = [self.cells(column, rows) for column in columns]
+        names = self.names
+        cells = [self.cells(column, rows) for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
     # -- new tables ------------------------------------------------------------------------------

@@ -227,9 +227,7 @@ class Arrow:
 
 
 Library: TypeAlias = Pandas | Polars | Arrow
-LIBRARIES: Mapping[str, Library] = {
-    library.name: library for library in (Pandas(), Polars(), Arrow())
-}
+LIBRARIES: Mapping[str, Library] = {"pandas": Pandas(), "polars": Polars(), "pyarrow": Arrow()}
 
 
 # -- Arrow arrays for SQL -----------------------------------------------------------------------
