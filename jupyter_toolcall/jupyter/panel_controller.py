@@ -501,13 +501,14 @@ class PanelController:
             # The cell may have mended why, such as the code of a tool.
             self._has_refused = False
             self.send(Refused("", ""))
-        cursor = self.session.cursor
-        last, now = self.updates.view.position, position(cursor)
+        last, now = self.updates.view.position, position(self.session.cursor)
         if last is None:
             return False
-        hint = self._hint if self.busy else retry_hint(cursor.context, cursor.state)
+        hint = (
+            self._hint if self.busy else retry_hint(self.session.cursor.context, self.session.state)
+        )
         if last.head != now.head and not self.busy:
-            self.publish(*replying.idle_phase(cursor))
+            self.publish(*replying.idle_phase(self.session.cursor))
         elif hint != self._hint:
             # All rows are sent: calls before the failed one may be outdated too.
             self._hint, self.updates.view.position = hint, None
