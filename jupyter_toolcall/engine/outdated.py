@@ -17,7 +17,7 @@ from ..core.journal import Journal
 from ..core.state import State
 from ..tools.tool import Tool, pinned_change
 from ..tools.tool_version import PYTHON
-from .cursor import SessionContext
+from .cursor import Cursor, SessionContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,11 @@ def changed_tools(context: SessionContext, state: State) -> dict[str, str]:
     return {tool: change for tool, change in reasons if change}
 
 
-def retry_hint(context: SessionContext, state: State) -> str:
+def retry_hint(cursor: Cursor) -> str:
     """Return what to press at the last failed call whose Python tool changed since; "" for none."""
+    context = cursor.context
     context.toolbox.look_again()
-    for call in reversed([*state.all_calls()]):
+    for call in reversed([*cursor.state.all_calls()]):
         tool = context.toolbox.get(call.tool) if call.status == "failed" else None
         if tool is not None and tool.origin and (change := _by_tool(call, context)):
             return t("%1. Press Fix and retry at call %2.", change, call.step)

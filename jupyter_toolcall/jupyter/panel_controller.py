@@ -504,9 +504,7 @@ class PanelController:
         last, now = self.updates.view.position, position(self.session.cursor)
         if last is None:
             return False
-        hint = (
-            self._hint if self.busy else retry_hint(self.session.cursor.context, self.session.state)
-        )
+        hint = self._hint if self.busy else retry_hint(self.session.cursor)
         if last.head != now.head and not self.busy:
             self.publish(*replying.idle_phase(self.session.cursor))
         elif hint != self._hint:

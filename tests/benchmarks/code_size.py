@@ -18,10 +18,10 @@ from pathlib import Path
 PACKAGE = "jupyter_toolcall"
 LIMITS = {
     "maps + executors": 1_311,
-    "core + engine + session": 8_634,
+    "core + engine + session": 8_635,
     "tools": 3_749,
     "sources": 5_949,
-    "jupyter": 4_431,
+    "jupyter": 4_429,
     "view": 2_392,
     "models": 2_020,
     "export": 2_638,
@@ -31,7 +31,7 @@ LIMITS = {
     "storage": 987,
     "rules, budgets, origins, previews": 1_622,
     "cli, kitchen, toolsets, __init__": 431,
-    "all": 39_600,
+    "all": 39_599,
     "Python files": 256,
     "Python tests": 50_061,
     "TypeScript": 12_083,
