@@ -188,9 +188,17 @@ export function afterLayout(act: () => void): void {
   requestAnimationFrame(() => observer.observe(document.documentElement));
 }
 
-/** Scrolls a list as little as makes an item visible, clear of the 24 pixels where it fades out; the page does not scroll. */
-export function scrollIntoList(list: HTMLElement, { offsetTop: top, offsetHeight: height }: HTMLElement): void {
-  list.scrollTop = Math.min(Math.max(list.scrollTop, top + height + 24 - list.clientHeight), Math.max(0, top - 24));
+/** The space around the rows of a list, in pixels: it fades out there at the top, and in 24 pixels at the bottom. */
+const ROW_EDGE = 6;
+
+/** Scrolls a list as little as makes an item visible, so that it begins with a whole row; the page does not scroll. */
+export function scrollIntoList(list: HTMLElement, item: HTMLElement): void {
+  const start = (row: HTMLElement): number => row.offsetTop - ROW_EDGE;
+  const least = item.offsetTop + item.offsetHeight + 24 - list.clientHeight;
+  let first = item;
+  for (let before = item.previousElementSibling; before instanceof HTMLElement && start(before) >= least; before = before.previousElementSibling)
+    first = before;
+  list.scrollTop = Math.min(Math.max(list.scrollTop, least > 0 ? start(first) : 0), Math.max(0, start(item)));
 }
 
 /** Returns a function that calls `draw` with its arguments if one of them changed. */

@@ -27,7 +27,7 @@ function searchText<T extends CallRow | ObjectRow>(row: T, say: (row: T) => read
 }
 
 const callWords = (call: CallRow): readonly string[] => [
-  call.tool, call.what, jsonText(call.arguments), call.asked ? jsonText(call.asked) : '', call.result, call.error, call.reason, call.prints,
+  t('call %1', call.step), call.tool, call.what, jsonText(call.arguments), call.asked ? jsonText(call.asked) : '', call.result, call.error, call.reason, call.prints,
   callWord(call), sourceWord(call), call.edited ? t('edited') : '', call.warning ? t(call.warning.kind) : '', call.outdated
 ];
 
