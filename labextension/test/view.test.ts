@@ -591,7 +591,7 @@ test('the card asks once for a sharp picture of an image, and only where a kerne
 test('a waiting call begins with what the calls since the last decision changed, and how one failed', async () => {
   const failed = { status: 'failed', object: '', error: 'ValueError: too thin. Try:\n- a thick one' } as const;
   const fails = 'Potato_do2 failed: ValueError: too thin. Try:\n- a thick one';
-  for (const [second, said] of [[failed, ['Potato_do1: PEELED', fails]], [{ ...failed, who: 'ada' }, [fails]], [{ who: 'ada' }, []]] as const) {
+  for (const [second, said] of [[failed, ['Potato_do1: PEELED', fails]], [{ ...failed, who: 'ada' }, [fails]], [{ who: 'ada' }, []], [{ status: 'rejected', object: '', who: 'ada' }, ['Potato_do2: rejected']]] as const) {
     const { view, one, all, buttons } = await page();
     const rows = waiting();
     const before = [{ who: 'ada', change: 'PEELED' }, second, {}];
