@@ -45,7 +45,7 @@ class Preview(Row):
     more: bool = False
     """There is more to see: a live panel may ask for it (`ShowObject`)."""
     empty_cells: Annotated[tuple[tuple[str, str], ...], Field(max_length=MOST_ENTRIES)] = ()
-    """The columns of a table that have empty cells, the most first, and how many: `(price, 9)`."""
+    """The columns of a table that have empty cells, in order, and how many: `(price, 9)`."""
     empty_columns: int = 0
     """How many columns have empty cells, those that are left out there too."""
     missing: Text = ""

@@ -228,6 +228,7 @@ def drawing(
         label = earlier if "" in branches else t("not drawn: %1", visible_text(names, HEADING))
         nodes["left out"] = _fold_node(label, last)
     # What no call made, and no call has taken yet, comes last.
+    made = {row.id: (row.name, row.call) for row in rows.objects}
     used_here = {key for span in spans for key in table.uses[span[0]]}
     used = {key for uses in table.uses.values() for key in uses}
     unmade = table.objects_by_call.get("", ())
@@ -236,7 +237,9 @@ def drawing(
         first, last = table.calls[span[0]], table.calls[span[-1]]
         draw(table.objects[used] for used in table.uses[first.id])
         fold = _fold_node(t("calls %1-%2", first.step, last.step), last, bool(last.branch))
-        nodes[f"call:{last.id}"] = _call_node(last) if len(span) == 1 else fold
+        name, maker = made.get(last.object, ("", ""))
+        older = "" if last.saves or maker == last.id else name
+        nodes[f"call:{last.id}"] = _call_node(last, older) if len(span) == 1 else fold
         draw(table.objects_by_call.get(last.id, ()))
     place = {key: n for n, key in enumerate(nodes)}
     # What came from outside is always drawn.
@@ -358,11 +361,12 @@ def _fold_node(label: str, last: CallRow, muted: bool = False) -> GraphNode:
     return GraphNode("fold", last.id, 0, 0, width, PILL, label, muted=muted)
 
 
-def _call_node(call: CallRow) -> GraphNode:
+def _call_node(call: CallRow, older: str) -> GraphNode:
+    """Return the node of a call; `older` is the name of an object that was there before it."""
     label = f"{call.step} {visible_text(call.tool, TOOL)}"
     state, stale, muted = _state(call.status), bool(call.outdated), bool(call.branch)
-    if call.result and not call.object:
-        label += f" = {short_numbers(printable(' '.join(call.result.split())), RESULT)}"
+    if result := older or ("" if call.object else call.result):
+        label += f" = {short_numbers(printable(' '.join(result.split())), RESULT)}"
     values = visible_text(", ".join(_values(call)), VALUES)
     looks = state, call.edited, stale, muted
     return _as_pill(GraphNode("call", call.id, 0, 0, 0, 0, label, values, *looks))

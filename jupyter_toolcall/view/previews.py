@@ -229,11 +229,10 @@ def _cell(item: object, limit: int) -> str:
 
 
 def _empty_cells(frame: Frame) -> tuple[tuple[str, str], ...]:
-    """Return which columns have empty cells, the most first; large tables are not counted."""
+    """Return which columns have empty cells, in order; large tables are not counted."""
     if frame.height > COUNTED:
         return ()
     counts = [(frame.empty(frame.column(n)), name) for n, name in enumerate(frame.names)]
-    counts.sort(key=lambda pair: -pair[0])
     return tuple((_cell(name, EMPTY), f"{count:,}") for count, name in counts if count)
 
 

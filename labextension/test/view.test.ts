@@ -591,15 +591,16 @@ test('the card asks once for a sharp picture of an image, and only where a kerne
 test('a waiting call begins with what the calls since the last decision changed, and how one failed', async () => {
   const failed = { status: 'failed', object: '', error: 'ValueError: too thin. Try:\n- a thick one' } as const;
   const fails = 'Potato_do2 failed: ValueError: too thin. Try:\n- a thick one';
-  for (const [second, said] of [[failed, ['Potato_do1: PEELED', fails]], [{ ...failed, who: 'ada' }, [fails]], [{ who: 'ada' }, []]] as const) {
+  for (const [second, said] of [[failed, ['Potato_do1: PEELED', fails]], [{ ...failed, who: 'ada' }, [fails]], [{ who: 'ada' }, []], [{ status: 'rejected', object: '', who: 'ada' }, ['Potato_do2: rejected']]] as const) {
     const { view, one, all, buttons } = await page();
     const rows = waiting();
     const before = [{ who: 'ada', change: 'PEELED' }, second, {}];
     view.update(whole({ ...rows, calls: rows.calls?.map((call, index) => ({ ...call, ...before[index] })) }));
     assert.deepEqual(all('.tc-cardbody > :is(p.small, .tc-error)').map(line => line.textContent), said);
     assert.equal(buttons('Approve').length, 1);
-    all('.tc-cardbody > .tc-error')[0]?.click();
-    assert.equal(one('.tc-card h3').textContent, said.length ? 'Potato_do2' : 'Potato_slice');
+    const [error] = all('.tc-cardbody > .tc-error');
+    error?.click();
+    assert.equal(one('.tc-card h3').textContent, error ? 'Potato_do2' : 'Potato_slice');
   }
 });
 

@@ -178,4 +178,4 @@ def test_objects_are_labelled_by_what_tells_them_apart() -> None:
 def test_the_empty_cells_of_a_table_are_counted_by_column() -> None:
     table = pd.DataFrame({"a": [1, None], "b": [1, 2], "c": [None, None]})
     [row] = all_rows(session(sales=table).cursor, "s").objects
-    assert row.preview.empty_cells == (("c", "2"), ("a", "1"))
+    assert row.preview.empty_cells == (("a", "1"), ("c", "2"))

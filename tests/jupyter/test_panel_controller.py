@@ -15,6 +15,7 @@ from jupyter_toolcall.engine.person_model import idle_phase
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
     DIFFERS,
+    FROM_A_LIST,
     SAME_AGAIN,
     SAME_SO_FAR,
     PanelController,
@@ -352,7 +353,8 @@ def test_a_fork_that_comes_out_as_it_was_recorded_says_so_until_the_next_action(
     drive.greet()
     head = drive.session.head
     obeyed(drive, {"type": "fork", "call": "call_1"})
-    assert last_detail(heard) == "New branch after call 1. The model continues from here."
+    note = "New branch after call 1. The model continues from here."
+    assert last_detail(heard) == f"{note} {FROM_A_LIST}"
     assert drive.whole().session[0].can_go_back
     obeyed(drive, {"type": "run"})
     assert (last_detail(heard), drive.session.head) == (SAME_AGAIN, head)

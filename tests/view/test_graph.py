@@ -292,11 +292,13 @@ def test_what_the_selected_object_came_from_is_drawn_too() -> None:
 def test_a_call_shows_its_number_its_tool_and_its_result_where_it_made_no_object() -> None:
     rows = chain(2)
     mean = CallRow("m", "m", "A_mean", 3, 3, "succeeded", uses=(Use("a", "o2"),), result="2327.5")
-    graph = graph_row(replace(rows, calls=(*rows.calls, mean)))
+    first = CallRow("f", "f", "A_first", 4, 4, "answered", object="o1")
+    graph = graph_row(replace(rows, calls=(*rows.calls, mean, first)))
     assert [node.label for node in graph.nodes if node.kind == "call"] == [
         "1 A_next",
         "2 A_next",
         "3 A_mean = 2327.5",
+        "4 A_first = A#2",
     ]
 
 

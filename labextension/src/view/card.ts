@@ -101,9 +101,9 @@ const withoutTool = ({ tool, error }: CallRow): string => (error.startsWith(`${t
 function lastCalls({ calls }: ViewState, { step }: CallRow, acts: PanelActions): Child[] {
   const before = calls.slice(0, step - 1);
   const since = before.slice(Math.max(0, before.findLastIndex(call => call.who !== '')));
-  const [changed, failed] = [since.findLast(call => call.change), since.findLast(call => call.status === 'failed')];
+  const [changed, failed] = [since.findLast(call => call.change || call.status === 'rejected'), since.findLast(call => call.status === 'failed')];
   return [
-    changed ? h('p', 'small muted', oneLine(`${changed.tool}: ${changed.change}`, 110)) : null,
+    changed ? h('p', 'small muted', oneLine(`${changed.tool}: ${changed.change || callWord(changed)}`, 110)) : null,
     failed && failed.step > (changed?.step ?? 0)
       ? h(
           'button', { class: 'tc-error', onclick: () => acts.showCard(failed) }, icon('failed'),

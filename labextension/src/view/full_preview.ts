@@ -91,10 +91,12 @@ export function namedColumns({ arguments: passed }: CallRow, columns: readonly s
   return [...columns.keys()].filter(column => words.has(columns[column] ?? ''));
 }
 
-/** The columns of a table that have empty cells, and how many: first those that the call names. */
+/** The columns of a table that have empty cells, and how many: those that the call names and those with the most, in order. */
 export function emptyCells(call: CallRow, { empty_cells, empty_columns }: Preview, tool?: ToolRow): string {
   const named = namedColumns(call, empty_cells.map(([name]) => name), tool);
-  const first = [...new Set([...named, ...empty_cells.keys()])].slice(0, Math.max(4, named.length));
+  const count = (column: number): number => Number(empty_cells[column]?.[1].replaceAll(',', ''));
+  const most = [...empty_cells.keys()].sort((a, b) => count(b) - count(a));
+  const first = [...new Set([...named, ...most])].slice(0, Math.max(4, named.length)).sort((a, b) => a - b);
   const others = empty_columns - first.length;
   const texts = first.map(column => oneLine(empty_cells[column]?.join(' ') ?? '', 40));
   return joined(', ', ...texts, others > 0 && tn('%1 more column', '%1 more columns', others));
