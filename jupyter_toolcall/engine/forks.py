@@ -6,13 +6,17 @@ from collections.abc import Mapping
 
 from ..core.errors import NotYourTurn, UsageError
 from ..core.events import Asked, Decided, Decision, Replied, ended_call
+from ..core.interface_text import joined, t
 from ..core.journal import Journal
 from ..core.journal_entries import Entry
 from ..core.recorded_data import replace
 from ..core.state import AskPerson
+from ..models.scripted import Scripted
 from .cursor import Cursor, SessionContext
 from .decisions import decided_event, demand_decision, edit_event
 from .replay_queue import FRESH, REPLAYS, ReplayQueue, call_id_of
+
+FROM_A_LIST = t("It replies from a list: unless you edit a call, the same calls come out.")
 
 
 def entry_at(cursor: Cursor, location: str) -> str:
@@ -204,3 +208,11 @@ def _turn(entry: Entry) -> object:
         case Replied(calls=calls):
             return "", *(call.id for call in calls)
     return None
+
+
+def fork_note(cursor: Cursor) -> str:
+    """Return what a person reads at the end of a fork, where the model is asked next."""
+    count = len(cursor.state.order)
+    note = t("New branch after call %1. The model continues from here.", count)
+    is_list = isinstance(cursor.context.model, Scripted)
+    return joined(" ", (note, FROM_A_LIST)) if is_list else note

@@ -25,11 +25,11 @@ from ..core.text import count_text
 from ..engine import person_model as replying
 from ..engine.cursor import Cursor
 from ..engine.decisions import waiting_calls
+from ..engine.forks import fork_note
 from ..engine.outdated import retry_hint
 from ..engine.person_model import Phase
 from ..engine.replay import advance, last_step_text, next_step_text
 from ..models.named import Person
-from ..models.scripted import Scripted
 from ..previews.call_previews import CallPreviews, Draft
 from ..session.session import Session
 from ..view.contract import Notice, Refused, Rows
@@ -46,7 +46,6 @@ TICK = 0.04
 """Seconds between two looks into the inbox."""
 NO_REPLY = t("The model has no reply yet. Run asks it again.")
 SAME_AGAIN = t("The same calls came out as before, so there is no new branch.")
-FROM_A_LIST = t("It replies from a list: unless you edit a call, the same calls come out.")
 SAME_SO_FAR = t("Replay: as it was recorded so far. Nothing ran.")
 DIFFERS = t("This run differs from the recorded one.")
 
@@ -272,12 +271,7 @@ class PanelController:
                     so_far = SAME_SO_FAR if is_same else last_step_text(cursor)
                     detail = joined(" ", filter(None, (so_far, next_step_text(cursor))))
                 elif self._recorded_head and isinstance(cursor.next_step, AskModel):
-                    detail = t(
-                        "New branch after call %1. The model continues from here.",
-                        len(cursor.state.order),
-                    )
-                    if isinstance(cursor.context.model, Scripted):
-                        detail = joined(" ", (detail, FROM_A_LIST))
+                    detail = fork_note(cursor)
         self.publish(phase, status, detail, transient)
         if self.greeted and pause == "decision":
             self.previews.show(self.session.cursor)

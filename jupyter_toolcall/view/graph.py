@@ -228,7 +228,7 @@ def drawing(
         label = earlier if "" in branches else t("not drawn: %1", visible_text(names, HEADING))
         nodes["left out"] = _fold_node(label, last)
     # What no call made, and no call has taken yet, comes last.
-    made = {row.id: (row.name, row.call) for row in rows.objects}
+    makers = {row.id: (row.name, row.call) for row in rows.objects}
     used_here = {key for span in spans for key in table.uses[span[0]]}
     used = {key for uses in table.uses.values() for key in uses}
     unmade = table.objects_by_call.get("", ())
@@ -237,7 +237,7 @@ def drawing(
         first, last = table.calls[span[0]], table.calls[span[-1]]
         draw(table.objects[used] for used in table.uses[first.id])
         fold = _fold_node(t("calls %1-%2", first.step, last.step), last, bool(last.branch))
-        name, maker = made.get(last.object, ("", ""))
+        name, maker = makers.get(last.object, ("", ""))
         older = "" if last.saves or maker == last.id else name
         nodes[f"call:{last.id}"] = _call_node(last, older) if len(span) == 1 else fold
         draw(table.objects_by_call.get(last.id, ()))

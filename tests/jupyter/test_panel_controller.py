@@ -11,11 +11,11 @@ import pytest
 
 from jupyter_toolcall import Budget, Scripted, Session, Toolbox
 from jupyter_toolcall.core.errors import Stopped, Unfinished
+from jupyter_toolcall.engine.forks import FROM_A_LIST
 from jupyter_toolcall.engine.person_model import idle_phase
 from jupyter_toolcall.jupyter.panel import Panel
 from jupyter_toolcall.jupyter.panel_controller import (
     DIFFERS,
-    FROM_A_LIST,
     SAME_AGAIN,
     SAME_SO_FAR,
     PanelController,
