@@ -34,7 +34,7 @@ LIMITS = {
     "all": 39_607,
     "Python files": 256,
     "Python tests": 50_065,
-    "TypeScript": 12_093,
+    "TypeScript": 12_097,
 }
 """Of each row, how many lines of code, files or lines there may be."""
 MAPS = (
