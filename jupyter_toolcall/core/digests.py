@@ -65,4 +65,4 @@ def digest_text(tag: str, *texts: str) -> str:
 
 def digest(tag: str, *parts: Any) -> str:
     """Return the digest of JSON-ready data; the order of keys does not matter."""
-    return hashlib.sha256(f"{tag}\0{_canonical(parts)}".encode()).hexdigest()[:LENGTH]
+    return digest_text(tag, _canonical(parts))

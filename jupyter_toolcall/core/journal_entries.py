@@ -170,7 +170,7 @@ def read(
     return data, sealed
 
 
-class EntryLine(Record, frozen=True, gc=True):
+class EntryLine(Record, frozen=True):
     """The data of an entry's line."""
 
     id: str

@@ -424,11 +424,8 @@ class SessionContext:
     """What the session may use before it pauses and asks."""
     person_rules: PersonRules = field(default_factory=PersonRules)
     """The rules that the person added while the session ran."""
-    secrets: Secrets = field(init=False)
-    """The secrets of the environment, hidden in everything that is stored, shown or sent."""
 
     def __post_init__(self) -> None:
-        self.secrets = self.journal.secrets
         self.fold_conversation = conversation_fold(self.journal, self.scheme, self.toolbox)
 
     @property
@@ -441,6 +438,14 @@ class SessionContext:
     ) -> CallOrigins:
         """Return where the arguments came from with which a call would run, or ran."""
         return self.origin_reader.origins(state, call, arguments, self.toolbox)
+
+    @property
+    def secrets(self) -> Secrets:
+        """The secrets of the environment, hidden in everything that is stored, shown or sent.
+
+        They are the journal's: another session of it may have read them anew.
+        """
+        return self.journal.secrets
 
     def content_text(self, value: object) -> str:
         """Return the text of a value's content for a model; of a table only what is shared."""

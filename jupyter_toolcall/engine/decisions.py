@@ -78,9 +78,8 @@ def decision_event(
     if ready.tool.for_person:
         raise UsageError(f"{call.tool} is a request to you, and nothing runs: answer or reject it")
     repeated = as_repeated(cursor, call)
-    is_settled = repeated.is_over or is_decided(cursor, repeated, ready)
-    is_approved = event.decision == decision == "approve"
-    if is_approved and repeated.status != "proposed" and is_settled:
+    may_be_over = event.decision == decision == "approve" and repeated.status != "proposed"
+    if may_be_over and (repeated.is_over or is_decided(cursor, repeated, ready)):
         raise NotYourTurn(f"call {call.id} was decided on already: run() goes on with it")
     return replace(event, approval_digest=ready.approval_digest)
 

@@ -35,8 +35,8 @@ export class Menu {
     this._list.replaceChildren(...this._entries().map(entry => this._item(entry)));
     // It ends where its button does, but in a narrow panel not outside of that.
     this._list.style.right = '0px';
-    const [panel, list] = [this.element.closest('.tc'), this._list].map(part => part?.getBoundingClientRect().left ?? 0);
-    this._list.style.right = `${Math.min(0, (list ?? 0) - (panel ?? 0))}px`;
+    const left = (part: Element | null): number => part?.getBoundingClientRect().left ?? 0;
+    this._list.style.right = `${Math.min(0, left(this._list) - left(this.element.closest('.tc')))}px`;
     focusInPlace(this._list.querySelector<HTMLElement>('button'));
   }
 
